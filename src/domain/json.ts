@@ -1,0 +1,3 @@
+/** Plain data, as it stands in files, on the wire and in the journal. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };

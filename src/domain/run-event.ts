@@ -1,0 +1,53 @@
+import type { CaseIndex, EpochMillis, RunId, UsdMicros } from './ids.ts';
+import type { LaneEvent } from './lane.ts';
+import type { Row, RowStatus } from './row.ts';
+
+export interface RunTotals {
+  readonly planned: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly errors: number;
+  readonly skipped: number;
+  readonly aborted: number;
+}
+
+/** Why a run stopped before its plan was done; every one of them can be resumed. */
+export type StopReason = 'budget' | 'max-duration' | 'interrupted' | 'parked' | 'storage';
+
+/** Everything that happens in a run, in one order, for every observer alike. */
+export type RunEvent =
+  | {
+      readonly type: 'run-start';
+      readonly run: RunId;
+      readonly at: EpochMillis;
+      readonly planned: number;
+      readonly resumed: boolean;
+    }
+  | { readonly type: 'case-start'; readonly index: CaseIndex; readonly name: string; readonly at: EpochMillis }
+  | {
+      readonly type: 'case-progress';
+      readonly index: CaseIndex;
+      readonly at: EpochMillis;
+      /** For a person: "turn 6 of 12, lookup_order". */
+      readonly note: string;
+    }
+  | {
+      readonly type: 'case-end';
+      readonly index: CaseIndex;
+      readonly at: EpochMillis;
+      readonly status: RowStatus;
+      readonly row: Row;
+      readonly completed: number;
+      readonly total: number;
+    }
+  | { readonly type: 'spend'; readonly at: EpochMillis; readonly usdMicros: UsdMicros; readonly unknown: number }
+  | { readonly type: 'warning'; readonly at: EpochMillis; readonly message: string }
+  | { readonly type: 'run-stop'; readonly at: EpochMillis; readonly reason: StopReason; readonly until?: EpochMillis }
+  | {
+      readonly type: 'run-end';
+      readonly run: RunId;
+      readonly at: EpochMillis;
+      readonly totals: RunTotals;
+      readonly complete: boolean;
+    }
+  | LaneEvent;
