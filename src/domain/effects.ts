@@ -31,6 +31,8 @@ export interface ModelCall {
   readonly request: ModelRequest;
   /** How many more calls this case is expected to make, this one included; orders admission within a lane. */
   readonly expectedCalls?: number;
+  /** Working time left to the case: an attempt in flight longer than this is cancelled and fails as `timeout`. Queueing and back-off do not count. */
+  readonly timeoutMs?: Millis;
 }
 
 /**
