@@ -43,7 +43,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   compare: { imports: ['domain'], pure: true },
-  reporters: { imports: ['domain'] },
+  reporters: { imports: ['domain', 'compare'] },
   telemetry: { imports: ['domain'] },
   server: { imports: ['domain', 'run', 'store', 'compare', 'reporters', 'platform'] },
   fleet: { imports: ['domain', 'run', 'store', 'lanes', 'platform'] },

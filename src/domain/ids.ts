@@ -21,3 +21,7 @@ export type Millis = number;
 export type EpochMillis = number;
 export type Tokens = number;
 export type UsdMicros = number;
+
+/** What people see and type for a case: from 1, `show 1` is the plan's first case. */
+export const caseNumber = (index: CaseIndex): number => index + 1;
+export const caseIndexOf = (number: number): CaseIndex => (number - 1) as CaseIndex;

@@ -1,0 +1,47 @@
+import type { Millis, UsdMicros } from './ids.ts';
+
+/** Numbers as people read them, the same in terminal, report and messages. */
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `0:49`, `1:12`, `1:02:03`. */
+export function clock(ms: Millis): string {
+  const all = Math.max(0, Math.round(ms / 1000));
+  const [hours, minutes, seconds] = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`;
+}
+
+/** `12 ms`, `6.1 s`, `17 s`, and from a minute on `1:12`. */
+export function duration(ms: Millis): string {
+  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 59_500) return `${Math.round(ms / 1000)} s`;
+  return clock(ms);
+}
+
+/** `$1.84`; below a cent `$0.0042`; null is a price nobody knows, which is not 0. */
+export function money(micros: UsdMicros | null | undefined): string {
+  if (micros === null || micros === undefined) return 'price unknown';
+  const usd = micros / 1_000_000;
+  if (usd !== 0 && Math.abs(usd) < 0.01) return `$${Number(usd.toPrecision(2)).toFixed(6).replace(/0+$/, '')}`;
+  return `$${usd.toFixed(2)}`;
+}
+
+/** `950`, `11k`, `1.2M`. */
+export function amount(value: number): string {
+  if (value < 1_000) return String(Math.round(value));
+  if (value < 9_950) return `${(value / 1_000).toFixed(1)}k`;
+  if (value < 999_500) return `${Math.round(value / 1_000)}k`;
+  return `${(value / 1_000_000).toFixed(value < 9_950_000 ? 1 : 0)}M`;
+}
+
+/** `94 %`; one decimal place where whole numbers would hide that it is not quite all or nothing. */
+export function percent(share: number): string {
+  const value = share * 100;
+  const whole = Math.round(value);
+  if (Math.abs(value - whole) < 0.05) return `${whole} %`;
+  return whole === 0 || whole === 100 ? `${value.toFixed(1)} %` : `${whole} %`;
+}
+
+/** `1 case`, `2 cases`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
