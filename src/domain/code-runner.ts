@@ -17,7 +17,7 @@ export type UserCode =
       readonly language: 'javascript' | 'python' | 'ruby';
       /** Absolute. */
       readonly path: string;
-      /** Which function; absent: the default export, or the module itself when it is a function. */
+      /** Which function, a dotted name walks into what is exported; absent: the default export, or the module itself. */
       readonly functionName?: string;
     };
 
@@ -25,7 +25,12 @@ export interface CodeCall {
   readonly code: UserCode;
   /** Plain data; the other side gets copies. */
   readonly args: readonly Json[];
-  /** Killed after this long; absent: the runner's own limit. */
+  /**
+   * `call` (default) wants a function. `read`, for JavaScript files, takes whatever the file exports and calls it when it
+   * is a function; functions inside the value come back as `file://<path>:<dotted name>`, callable by that name.
+   */
+  readonly mode?: 'call' | 'read';
+  /** Killed after this long of its own working time; absent: the runner's own limit. */
   readonly timeoutMs?: Millis;
 }
 
