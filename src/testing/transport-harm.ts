@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Clock } from '../platform/clock.ts';
@@ -45,14 +44,21 @@ function drip({ response, body, clock, dripMs }: HarmedAnswer): void {
   next();
 }
 
-async function endless({ response }: HarmedAnswer): Promise<void> {
+/** Blocks without end, as fast as the client takes them. */
+function endless({ response }: HarmedAnswer): void {
   const block = 'x'.repeat(256 * 1024);
+  let sent = 0;
+  const fill = (): void => {
+    while (sent < endlessBytes && !response.destroyed) {
+      sent += block.length;
+      if (!response.write(block)) return;
+    }
+    response.end('"}');
+  };
   response.writeHead(200, jsonHead);
   response.write('{"text":"');
-  for (let sent = 0; sent < endlessBytes && !response.destroyed; sent += block.length) {
-    if (!response.write(block)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-  }
-  response.end('"}');
+  response.on('drain', fill);
+  fill();
 }
 
 function gzipBomb({ response }: HarmedAnswer): void {
@@ -82,8 +88,6 @@ export const harms: Readonly<Record<Exclude<TransportHarm, 'stale-connection'>, 
   'length-too-short': raw((bytes) => `content-length: ${Math.max(1, bytes - 10)}`),
   'bad-chunk': raw(chunked, (text) => `zz\r\n${text}\r\n0\r\n\r\n`),
   'no-final-chunk': raw(chunked, (text, bytes) => `${bytes.toString(16)}\r\n${text}\r\n`),
-  endless: (answer) => {
-    endless(answer).catch(() => answer.response.destroy());
-  },
+  endless,
   'gzip-bomb': gzipBomb,
 };
