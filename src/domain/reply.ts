@@ -54,6 +54,8 @@ export interface Reply {
   readonly status: number;
   /** The body exactly as received. */
   readonly raw: string;
+  /** The body's own bytes as base64, only when they are not valid UTF-8 and `raw` therefore lost something. */
+  readonly rawBytes?: string;
   /** Oddities worth showing: `invalid-utf8`, `wrong-content-type`, `usage-missing`, `model-substituted`, ... */
   readonly flags: readonly string[];
   /** True when it came from the response cache: such a reply never entered a lane. */

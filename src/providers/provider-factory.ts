@@ -1,7 +1,10 @@
+import type { CodeRunner } from '../domain/code-runner.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { LaneLimits } from '../domain/lane.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { HttpClient } from './http-client.ts';
+import type { PriceTable } from './prices.ts';
 
 /** One provider as a config names it. */
 export interface ProviderOptions {
@@ -22,6 +25,14 @@ export interface ProviderContext {
   readonly basePath: string;
   /** Makes another provider, for those that pass calls on. */
   readonly resolve?: (options: ProviderOptions) => Provider;
+  /** The run's one HTTP client; network providers cannot be made without it. */
+  readonly http?: HttpClient;
+  /** Prices; the bundled table unless told. */
+  readonly prices?: PriceTable;
+  /** Puts variables into a template, as the prompts do. */
+  readonly render?: (template: string, vars: JsonObject) => string;
+  /** Runs code of the config's author: response parsers and tool callbacks. */
+  readonly code?: CodeRunner;
 }
 
 /** Knows one family of provider ids and makes providers of it. */

@@ -1,0 +1,50 @@
+import { distance } from 'fastest-levenshtein';
+import { ParlaneError } from '../domain/errors.ts';
+import type { Provider } from '../domain/provider.ts';
+import { openaiFactory } from './openai/factory.ts';
+import { openaiVendors } from './openai/vendors.ts';
+import type { ProviderContext, ProviderFactory, ProviderOptions } from './provider-factory.ts';
+
+/** The network families. Program providers and `sim:` are added by whoever composes the run. */
+export const networkFactories: readonly ProviderFactory[] = [openaiFactory];
+
+/** Prefixes for the advice on an unknown id. */
+const knownPrefixes: readonly string[] = [
+  ...openaiVendors.map(({ prefix }) => prefix),
+  ...['azure', 'anthropic', 'bedrock', 'google', 'vertex', 'ollama', 'http', 'https'],
+  ...['file', 'exec', 'python', 'echo', 'sequence', 'sim'],
+];
+
+/**
+ * Makes the provider that an id names. Sends nothing; throws a `ParlaneError` for an unknown id (with the nearest
+ * name), a missing key (with the variable to set) or a wrong base URL.
+ */
+export function resolveProvider(
+  idOrOptions: string | ProviderOptions,
+  context: ProviderContext,
+  programs: readonly ProviderFactory[] = [],
+): Provider {
+  const options = typeof idOrOptions === 'string' ? { id: idOrOptions } : idOrOptions;
+  const full: ProviderContext = { resolve: (other) => resolveProvider(other, context, programs), ...context };
+  const factory = [...programs, ...networkFactories].find(({ matches }) => matches(options.id));
+  if (factory !== undefined) return factory.create(options, full);
+  throw unknownProvider(options.id);
+}
+
+function unknownProvider(id: string): ParlaneError {
+  const prefix = id.split(':')[0] ?? id;
+  const near = nearest(prefix);
+  const hint = near === undefined ? '' : `Did you mean ${id.includes(':') ? near + id.slice(prefix.length) : near}?`;
+  return new ParlaneError('provider/unknown', `Unknown provider "${id}".`, hint, {
+    provider: id,
+    nearest: near ?? null,
+  });
+}
+
+function nearest(prefix: string): string | undefined {
+  const ranked = knownPrefixes
+    .map((name) => ({ name, far: distance(prefix.toLowerCase(), name) }))
+    .sort((a, b) => a.far - b.far);
+  const best = ranked[0];
+  return best !== undefined && best.far <= Math.max(2, Math.floor(best.name.length / 3)) ? best.name : undefined;
+}
