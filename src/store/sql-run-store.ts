@@ -1,0 +1,348 @@
+/** One run's part of a SQL store. */
+import { type Kysely, sql } from 'kysely';
+import type { Case } from '../domain/case.ts';
+import { ParlaneError } from '../domain/errors.ts';
+import { type CaseIndex, caseIndex, type RunId } from '../domain/ids.ts';
+import type { Json } from '../domain/json.ts';
+import type { Row, RowStatus } from '../domain/row.ts';
+import type { GroupCommit, Write } from './group-commit.ts';
+import { changedRecord, recordCells, recordOf } from './run-body.ts';
+import type { RowsTable, Schema } from './schema.ts';
+import type { Statements } from './statements.ts';
+import { readSteps } from './step-reader.ts';
+import type {
+  Answer,
+  CaseQuery,
+  CaseWrites,
+  Intent,
+  PlacedCase,
+  RowCounts,
+  RunChange,
+  RunOwner,
+  RunRecord,
+  RunStore,
+  Spent,
+  StepHistory,
+  StepRecord,
+  StoredEvent,
+  StoredRow,
+} from './store.ts';
+import { answerCells, answerOf } from './stored-answer.ts';
+
+/** What the store and its runs share. */
+export interface SqlParts {
+  readonly db: Kysely<Schema>;
+  readonly group: GroupCommit;
+  readonly statements: Statements;
+}
+
+const statuses: readonly RowStatus[] = ['passed', 'failed', 'error', 'skipped', 'aborted'];
+
+export class SqlRunStore implements RunStore {
+  readonly id: RunId;
+  readonly #run: number;
+  readonly #parts: SqlParts;
+  /** Ordinal of the next event; events are written in chunks, each named by its first. */
+  #nextEvent: number;
+
+  constructor(id: RunId, run: number, nextEvent: number, parts: SqlParts) {
+    this.id = id;
+    this.#run = run;
+    this.#nextEvent = nextEvent;
+    this.#parts = parts;
+  }
+
+  async record(): Promise<RunRecord> {
+    const cells = await this.#parts.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('number', '=', this.#run)
+      .executeTakeFirstOrThrow();
+    return recordOf(this.#parts.statements.sound('runs', cells));
+  }
+
+  async change(change: RunChange): Promise<void> {
+    const next = changedRecord(await this.record(), change);
+    await this.#write([this.#parts.statements.put('runs', recordCells(next))], true);
+  }
+
+  async claim(owner: RunOwner, mayTake: (other: RunOwner) => boolean): Promise<RunOwner | undefined> {
+    for (;;) {
+      const old = await this.record();
+      if (old.owner !== undefined && !mayTake(old.owner)) return old.owner;
+      const next = recordCells(changedRecord(old, { owner, status: 'running', stopReason: null }));
+      const crc = this.#parts.statements.put('runs', next).values.at(-1) as number;
+      const done = await this.#parts.db
+        .updateTable('runs')
+        .set({ body: next.body, crc })
+        .where('number', '=', this.#run)
+        .where('body', '=', recordCells(old).body)
+        .executeTakeFirst();
+      if (done.numUpdatedRows === 1n) return undefined;
+    }
+  }
+
+  async snapshot(): Promise<Json> {
+    const { snapshot } = await this.record();
+    const blob = await this.#parts.db
+      .selectFrom('blobs')
+      .selectAll()
+      .where('hash', '=', snapshot)
+      .executeTakeFirstOrThrow();
+    return JSON.parse(this.#parts.statements.sound('blobs', blob).body) as Json;
+  }
+
+  async addCases(cases: readonly PlacedCase[]): Promise<void> {
+    const writes = cases.map(({ position, case: one }) =>
+      this.#parts.statements.put('cases', {
+        run: this.#run,
+        idx: one.index,
+        position,
+        key: one.key,
+        provider: one.column.provider,
+        kind: one.kind,
+        serial: one.serial === true ? 1 : 0,
+        body: JSON.stringify(one),
+      }),
+    );
+    await this.#refuseKnown(cases);
+    await this.#write(writes, false);
+  }
+
+  async #refuseKnown(cases: readonly PlacedCase[]): Promise<void> {
+    const keys = new Set(cases.map(({ case: one }) => one.key as string));
+    const indices = new Set(cases.map(({ case: one }) => one.index as number));
+    const known = await this.#parts.db
+      .selectFrom('cases')
+      .select(['idx', 'key'])
+      .where('run', '=', this.#run)
+      .where((either) => either.or([either('key', 'in', [...keys]), either('idx', 'in', [...indices])]))
+      .executeTakeFirst();
+    if (known === undefined && keys.size === cases.length && indices.size === cases.length) return;
+    throw new ParlaneError(
+      'plan/not-unique',
+      `Two cases of the plan have the same key or index${known === undefined ? '' : ` (#${known.idx}, ${known.key})`}.`,
+      'Give equal cases keys that end in #1, #2, and every case its own index.',
+      { run: this.id },
+    );
+  }
+
+  async openCases(query: CaseQuery): Promise<readonly PlacedCase[]> {
+    const order = query.byIndex === true ? 'cases.idx' : 'cases.position';
+    let select = this.#parts.db
+      .selectFrom('cases')
+      .leftJoin('rows', (join) => join.onRef('rows.run', '=', 'cases.run').onRef('rows.idx', '=', 'cases.idx'))
+      .selectAll('cases')
+      .where('cases.run', '=', this.#run)
+      .where(order, '>', query.after)
+      .where((either) => either.or([either('rows.provisional', 'is', null), either('rows.provisional', '=', 1)]));
+    if (query.serial !== undefined) select = select.where('cases.serial', '=', query.serial ? 1 : 0);
+    if (query.kind !== undefined) select = select.where('cases.kind', '=', query.kind);
+    if (query.provider !== undefined) select = select.where('cases.provider', '=', query.provider);
+    const found = await select.orderBy(order).limit(query.limit).execute();
+    return found.map((cells) => ({
+      position: cells.position,
+      case: JSON.parse(this.#parts.statements.sound('cases', cells).body) as Case,
+    }));
+  }
+
+  async case(index: CaseIndex): Promise<Case | undefined> {
+    const cells = await this.#parts.db
+      .selectFrom('cases')
+      .selectAll()
+      .where('run', '=', this.#run)
+      .where('idx', '=', index)
+      .executeTakeFirst();
+    return cells && (JSON.parse(this.#parts.statements.sound('cases', cells).body) as Case);
+  }
+
+  async caseCount(): Promise<{ cases: number; nextPosition: number }> {
+    const { cases, last } = await this.#parts.db
+      .selectFrom('cases')
+      .select(({ fn }) => [fn.countAll().as('cases'), fn.max('position').as('last')])
+      .where('run', '=', this.#run)
+      .executeTakeFirstOrThrow();
+    return { cases: Number(cases), nextPosition: last === null ? 0 : Number(last) + 1 };
+  }
+
+  async providers(): Promise<readonly string[]> {
+    const found = await this.#parts.db
+      .selectFrom('cases')
+      .select('provider')
+      .distinct()
+      .where('run', '=', this.#run)
+      .orderBy('provider')
+      .execute();
+    return found.map(({ provider }) => provider);
+  }
+
+  intend(intent: Intent): Promise<void> {
+    const { statements } = this.#parts;
+    const writes: Write[] = [];
+    for (const node of intent.request.unwritten) {
+      writes.push(statements.put('messages', { hash: node.hash, parent: node.parent, body: node.body }));
+      node.written = true;
+      node.body = '';
+    }
+    writes.push(
+      statements.put('intents', {
+        run: this.#run,
+        idx: intent.index,
+        path: intent.path,
+        send: intent.send,
+        kind: intent.kind,
+        request_hash: intent.request.hash,
+        request: intent.request.rest,
+        history: intent.request.history,
+        sent_at: intent.sentAt,
+        reserved: intent.reservedUsdMicros,
+      }),
+    );
+    return this.#write(writes, false);
+  }
+
+  answer(answer: Answer): Promise<void> {
+    return this.#write([this.#parts.statements.put('answers', answerCells(this.#run, answer))], true);
+  }
+
+  note(answer: Answer): void {
+    // A failure reaches everybody who waits for a later write, so nothing is used that was not kept.
+    this.#write([this.#parts.statements.put('answers', answerCells(this.#run, answer))], false).catch(() => {});
+  }
+
+  async history(index: CaseIndex): Promise<StepHistory> {
+    const { db, statements } = this.#parts;
+    const found = await db
+      .selectFrom('answers')
+      .selectAll()
+      .where('run', '=', this.#run)
+      .where('idx', '=', index)
+      .orderBy('send')
+      .execute();
+    const sent = await db
+      .selectFrom('intents')
+      .select(['path', 'send'])
+      .where('run', '=', this.#run)
+      .where('idx', '=', index)
+      .orderBy('send')
+      .execute();
+    return {
+      answers: new Map(found.map((cells) => [cells.path, answerOf(statements.sound('answers', cells))])),
+      sends: new Map(sent.map(({ path, send }) => [path, send])),
+    };
+  }
+
+  async begun(): Promise<ReadonlySet<CaseIndex>> {
+    const found = await sql<{ idx: number }>`
+      select idx from intents where run = ${this.#run} union select idx from answers where run = ${this.#run}
+      except select idx from rows where run = ${this.#run} and provisional = 0`.execute(this.#parts.db);
+    return new Set(found.rows.map(({ idx }) => caseIndex(idx)));
+  }
+
+  steps(index: CaseIndex): Promise<readonly StepRecord[]> {
+    return readSteps(this.#parts, this.#run, index);
+  }
+
+  async spent(): Promise<Spent> {
+    const { db } = this.#parts;
+    const paid = await db
+      .selectFrom('answers')
+      .select(({ fn }) => [fn.sum('cost').as('cost'), fn.countAll().as('all'), fn.count('cost').as('priced')])
+      .where('run', '=', this.#run)
+      .where('kind', '=', 'model')
+      .where('pinned', '=', 0)
+      .executeTakeFirstOrThrow();
+    const open = await db
+      .selectFrom('intents as i')
+      .leftJoin('answers as a', (join) =>
+        join
+          .onRef('a.run', '=', 'i.run')
+          .onRef('a.idx', '=', 'i.idx')
+          .onRef('a.path', '=', 'i.path')
+          .onRef('a.send', '=', 'i.send'),
+      )
+      .select(({ fn }) => fn.sum('i.reserved').as('reserved'))
+      .where('i.run', '=', this.#run)
+      .where('a.send', 'is', null)
+      .executeTakeFirstOrThrow();
+    return {
+      usdMicros: Number(paid.cost ?? 0),
+      unknown: Number(paid.all) - Number(paid.priced),
+      maybeUsdMicros: Number(open.reserved ?? 0),
+    };
+  }
+
+  saveRow(row: Row, writes?: CaseWrites): Promise<void> {
+    const cells: Omit<RowsTable, 'crc'> = {
+      run: this.#run,
+      idx: row.index,
+      status: row.status,
+      provisional: row.provisional === true ? 1 : 0,
+      body: JSON.stringify(row),
+      writes: writes === undefined ? null : JSON.stringify(writes),
+    };
+    return this.#write([this.#parts.statements.put('rows', cells)], true);
+  }
+
+  async rows({ after, limit }: { after: number; limit: number }): Promise<readonly StoredRow[]> {
+    const found = await this.#parts.db
+      .selectFrom('rows')
+      .selectAll()
+      .where('run', '=', this.#run)
+      .where('idx', '>', after)
+      .orderBy('idx')
+      .limit(limit)
+      .execute();
+    return found.map((cells) => {
+      const { body, writes } = this.#parts.statements.sound('rows', cells);
+      return { row: JSON.parse(body) as Row, ...(writes === null ? {} : { writes: JSON.parse(writes) as CaseWrites }) };
+    });
+  }
+
+  async rowCounts(): Promise<RowCounts> {
+    const found = await this.#parts.db
+      .selectFrom('rows')
+      .select(({ fn }) => ['status', 'provisional', fn.countAll().as('rows')])
+      .where('run', '=', this.#run)
+      .groupBy(['status', 'provisional'])
+      .execute();
+    const of = (test: (one: (typeof found)[number]) => boolean): number =>
+      found.filter(test).reduce((sum, { rows }) => sum + Number(rows), 0);
+    const byStatus = Object.fromEntries(statuses.map((status) => [status, of((one) => one.status === status)]));
+    return {
+      ...(byStatus as Record<RowStatus, number>),
+      total: of(() => true),
+      provisional: of(({ provisional }) => provisional === 1),
+    };
+  }
+
+  log(events: readonly StoredEvent[]): void {
+    if (events.length === 0) return;
+    const body = events.map((event) => JSON.stringify(event)).join('\n');
+    const seq = this.#nextEvent;
+    this.#nextEvent += events.length;
+    this.#write([this.#parts.statements.put('events', { run: this.#run, seq, body })], false).catch(() => {});
+  }
+
+  async events({ after, limit }: { after: number; limit: number }): Promise<{ events: StoredEvent[]; next: number }> {
+    const found = await this.#parts.db
+      .selectFrom('events')
+      .selectAll()
+      .where('run', '=', this.#run)
+      .where('seq', '>=', after)
+      .orderBy('seq')
+      .limit(limit)
+      .execute();
+    const events = found.flatMap((cells) =>
+      this.#parts.statements
+        .sound('events', cells)
+        .body.split('\n')
+        .map((line) => JSON.parse(line) as StoredEvent),
+    );
+    return { events, next: (found[0]?.seq ?? after) + events.length };
+  }
+
+  #write(writes: readonly Write[], durable: boolean): Promise<void> {
+    return this.#parts.group.add(writes, durable);
+  }
+}
