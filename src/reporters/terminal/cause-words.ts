@@ -1,0 +1,76 @@
+import { assertNever } from '../../domain/errors.ts';
+import { caseNumber, type EpochMillis } from '../../domain/ids.ts';
+import type { LaneSnapshot, WaitCause } from '../../domain/lane.ts';
+import { clock, duration } from '../../domain/measures.ts';
+import type { LiveLane } from './live-state.ts';
+import { singleLine } from './text-width.ts';
+
+const until = (at: EpochMillis, now: EpochMillis): string => duration(Math.max(0, Math.ceil((at - now) / 100) * 100));
+
+/** What the events alone tell about a lane, where no snapshot is at hand. */
+export function causeFromEvents(lane: LiveLane, now: EpochMillis): WaitCause {
+  if (lane.mode === 'closed') return { kind: 'closed', reason: lane.reason };
+  if (lane.mode === 'parked') return { kind: 'parked', until: lane.blockedUntil, reason: lane.reason };
+  if (lane.mode === 'blocked' && lane.blockedUntil > now) {
+    return { kind: 'rate-limited', until: lane.blockedUntil, resource: lane.resource ?? 'requests' };
+  }
+  if (lane.mode === 'paused') return { kind: 'paused' };
+  if (lane.queued > 0) return { kind: 'concurrency' };
+  return lane.inFlight > 0 ? { kind: 'slow-answers' } : { kind: 'nothing-left' };
+}
+
+function limitChange(lane: LiveLane): string {
+  return lane.limitTo > 0 && lane.limitTo < lane.limitFrom ? ` (limit ${lane.limitFrom} -> ${lane.limitTo})` : '';
+}
+
+function answering(lane: LiveLane): string {
+  if (lane.recentMs > 1.5 * lane.usualMs && lane.ended > 20) {
+    return `slow: ${duration(lane.recentMs)} a call (was ${duration(lane.usualMs)})`;
+  }
+  return lane.recentMs > 0 ? `answering: ${duration(lane.recentMs)} a call` : 'waits for the first answer';
+}
+
+function nothingLeft(lane: LiveLane): string {
+  if (lane.inFlight > 0) return answering(lane);
+  if (lane.started === 0) return 'nothing to do yet';
+  return 'nothing queued';
+}
+
+const resourceWords = {
+  requests: '',
+  tokens: ', tokens',
+  inputTokens: ', input tokens',
+  outputTokens: ', output tokens',
+};
+
+/** The one cause why a lane does not start more, in words, with the time until which. */
+export function causeWords(cause: WaitCause, lane: LiveLane, snapshot: LaneSnapshot | undefined, now: number): string {
+  switch (cause.kind) {
+    case 'closed':
+      return `closed: ${singleLine(cause.reason)}`;
+    case 'parked':
+      return `parked for ${clock(Math.max(0, cause.until - now))}: ${singleLine(cause.reason)}`;
+    case 'rate-limited':
+      return `429${resourceWords[cause.resource]}: waits ${until(cause.until, now)}${limitChange(lane)}`;
+    case 'backing-off':
+      return `errors: tries again in ${until(cause.until, now)}`;
+    case 'paused':
+      return 'paused by you';
+    case 'serial-gate':
+      return `one by one: #${caseNumber(cause.heldBy)} first`;
+    case 'tokens':
+      return `token pace: next start in ${until(cause.until, now)}`;
+    case 'requests':
+      return `pacing: next start in ${until(cause.until, now)}`;
+    case 'concurrency':
+      return `all ${snapshot?.maxConcurrentDynamic ?? lane.inFlight} slots busy`;
+    case 'global-cap':
+      return 'waits for the global limit';
+    case 'slow-answers':
+      return answering(lane);
+    case 'nothing-left':
+      return nothingLeft(lane);
+    default:
+      return assertNever(cause);
+  }
+}

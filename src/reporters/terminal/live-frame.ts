@@ -1,0 +1,183 @@
+import { caseNumber, type LaneKey } from '../../domain/ids.ts';
+import type { LaneSnapshot } from '../../domain/lane.ts';
+import { clock, counted, duration, money } from '../../domain/measures.ts';
+import { laneLabel } from '../lane-label.ts';
+import { laneTable } from './lane-rows.ts';
+import type { FailureNote, LiveState } from './live-state.ts';
+import { plainStyle, type Style } from './style.ts';
+import { clamp, cut, fill, singleLine, styledWidth, textWidth } from './text-width.ts';
+import { type ExpectedCalls, runTimeLeft } from './time-left.ts';
+
+/** Everything a frame is made of. The same input gives the same lines. */
+export interface FrameInput {
+  readonly state: LiveState;
+  /** Asked for right before the frame; lanes without one are told from their events. */
+  readonly snapshots?: readonly LaneSnapshot[];
+  readonly title?: string;
+  readonly width: number;
+  /** Rows of the terminal; the frame stays below. */
+  readonly height: number;
+  readonly style?: Style;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly expectedCalls?: ExpectedCalls;
+  /** What the forecast expects the whole run to cost. */
+  readonly expectedUsdMicros?: number;
+  readonly selected?: LaneKey;
+  readonly panel?: 'none' | 'failures' | 'help';
+  /** Shows the line of keys. */
+  readonly keys?: boolean;
+  /** The user asked to stop; what is in flight is being finished. */
+  readonly stopping?: boolean;
+}
+
+const noLabels = {};
+const noCalls: ExpectedCalls = new Map();
+
+function spread(left: string, right: string, width: number): string {
+  const gap = width - styledWidth(left) - styledWidth(right);
+  return gap >= 2 ? left + ' '.repeat(gap) + right : `${left}  ${right}`;
+}
+
+function spendWords(state: LiveState, expected: number | undefined): string {
+  const unknown = state.unknownPrices > 0 ? ` + ${counted(state.unknownPrices, 'call')} of unknown price` : '';
+  const of = expected === undefined || expected === 0 ? '' : ` of ~${money(expected)}`;
+  return `${money(state.usdMicros)}${of}${unknown}`;
+}
+
+function header(input: FrameInput, style: Style): string {
+  const { state } = input;
+  const left = runTimeLeft(state, input.expectedCalls ?? noCalls);
+  const leftWords = state.complete !== undefined ? 'done' : left === undefined ? '' : `about ${clock(left)} left`;
+  const parts = [`${clock(state.now - state.startedAt)} gone`, leftWords, spendWords(state, input.expectedUsdMicros)];
+  const right = parts.filter((part) => part !== '').join('   ');
+  const room = Math.max(8, input.width - textWidth(right) - 3);
+  const title = singleLine(input.title ?? '');
+  const name = cut(title === '' ? `run ${state.run}` : `${title}   run ${state.run}`, room);
+  return spread(style.strong(name), right, input.width);
+}
+
+function progress(input: FrameInput, style: Style): string {
+  const { state, width } = input;
+  const counts = [
+    `${state.completed}/${state.planned}`,
+    style.good(`${state.passed} ok`),
+    state.failed > 0 ? style.bad(`${state.failed} fail`) : '0 fail',
+    state.errors > 0 ? style.warn(`${state.errors} err`) : '0 err',
+    `${state.live.size} live`,
+  ];
+  if (state.skipped > 0) counts.push(`${state.skipped} skipped`);
+  if (state.aborted > 0) counts.push(`${state.aborted} aborted`);
+  const tail = `  ${counts[0]}   ${counts.slice(1).join('  ')}`;
+  const cells = Math.max(10, width - styledWidth(tail) - 2);
+  const share = state.planned === 0 ? 0 : Math.min(1, state.completed / state.planned);
+  const done = Math.floor(share * cells);
+  return `[${'#'.repeat(done)}${style.faint('.'.repeat(cells - done))}]${tail}`;
+}
+
+function liveLine(input: FrameInput, style: Style): string[] {
+  const { state, width } = input;
+  if (state.live.size === 0) return [];
+  const shown = width >= 120 ? 2 : 1;
+  const each = Math.floor((width - 7) / shown) - 2;
+  const parts: string[] = [];
+  // The oldest ones: what takes long is what people ask about.
+  for (const [index, live] of state.live) {
+    if (parts.length === shown) break;
+    const lane = live.lane === undefined ? '' : ` (${laneLabel(live.lane, input.labels ?? noLabels)})`;
+    const note = live.note === '' ? duration(state.now - live.startedAt) : singleLine(live.note);
+    parts.push(fill(`#${caseNumber(index)} ${singleLine(live.name)}${lane}  ${note}`, each));
+  }
+  return [`${style.faint('live')}   ${parts.join('  ')}`.trimEnd()];
+}
+
+function failureText(failure: FailureNote, labels: Readonly<Record<string, string>>): string {
+  const lane = failure.lane === undefined ? '' : ` (${laneLabel(failure.lane, labels)})`;
+  return `#${caseNumber(failure.index)} ${singleLine(failure.name)}${lane}: ${singleLine(failure.reason)}`;
+}
+
+/** `FAILED` is a wrong answer, `ERROR` is none. */
+export const statusWord = (failure: FailureNote): string => (failure.status === 'failed' ? 'FAILED' : 'ERROR ');
+
+function lastFailure(input: FrameInput, style: Style): string[] {
+  const failure = input.state.failures.at(-1);
+  if (failure === undefined) return [];
+  const text = cut(failureText(failure, input.labels ?? noLabels), input.width - 14);
+  return [`${style.faint('last')}   ${style.bad(statusWord(failure))} ${text}`];
+}
+
+function failurePanel(input: FrameInput, style: Style, room: number): string[] {
+  const { failures, failureCount } = input.state;
+  if (failures.length === 0) return [style.faint('no failures so far')];
+  const shown = failures.slice(-Math.max(1, room - 1));
+  const lines = shown.map((failure) => {
+    return `  ${style.bad(statusWord(failure))} ${cut(failureText(failure, input.labels ?? noLabels), input.width - 10)}`;
+  });
+  return [style.strong(`${counted(failureCount, 'case')} not passed, latest last`), ...lines];
+}
+
+function helpPanel(): string[] {
+  return [
+    'up down  choose a lane         p  pause it or let it go on    + -  raise or lower its limit',
+    'f        failures so far       enter  open the last failure   l    log of warnings',
+    'q        stop and save (twice: now)                           ?    close this',
+  ];
+}
+
+function keyLine(input: FrameInput, style: Style): string {
+  if (input.stopping === true) return style.warn('stopping: finishing what is in flight; q or Ctrl-C again stops now');
+  const long = '[p]ause lane   [+/-] limit   [f]ailures   [enter] open   [q] stop and save   [?] help';
+  const short = '[p]ause [+/-]limit [f]ailures [enter]open [q]uit+save [?]';
+  return style.faint(input.width >= long.length ? long : short);
+}
+
+function notices(input: FrameInput, style: Style): string[] {
+  const { state } = input;
+  const lines: string[] = [];
+  if (state.warning !== '') lines.push(style.warn(cut(`warning  ${singleLine(state.warning)}`, input.width)));
+  if (state.stop !== undefined) lines.push(style.warn(`stopped: ${stopWords(state)}`));
+  return lines;
+}
+
+/** Why a run stopped before its end. */
+export function stopWords(state: Pick<LiveState, 'stop'>): string {
+  switch (state.stop?.reason) {
+    case 'budget':
+      return 'the budget is used up';
+    case 'max-duration':
+      return 'the time is up';
+    case 'interrupted':
+      return 'interrupted';
+    case 'parked':
+      return `every lane left is parked${state.stop.until === undefined ? '' : ` until ${new Date(state.stop.until).toISOString()}`}`;
+    case 'storage':
+      return 'the store could not be written';
+    default:
+      return '';
+  }
+}
+
+/** The live view: lines no wider than the terminal, at most one fewer than its rows. */
+export function liveFrame(input: FrameInput): string[] {
+  const style = input.style ?? plainStyle;
+  const height = Math.max(4, input.height - 1);
+  const top = [header(input, style), progress(input, style)];
+  const bottom = [...liveLine(input, style), ...lastFailure(input, style), ...notices(input, style)];
+  if (input.panel === 'help') bottom.push('', ...helpPanel());
+  if (input.panel === 'failures') bottom.push('', ...failurePanel(input, style, Math.max(3, Math.floor(height / 3))));
+  if (input.keys === true) bottom.push('', keyLine(input, style));
+  const room = height - top.length - bottom.length - 2;
+  const lanes = room < 2 ? [] : laneTable(input.state, tableInput(input, style), room);
+  const lines = [...top, ...(lanes.length > 0 ? ['', ...lanes] : []), ...(bottom.length > 0 ? ['', ...bottom] : [])];
+  return lines.slice(0, height).map((line) => clamp(line, input.width));
+}
+
+function tableInput(input: FrameInput, style: Style): Parameters<typeof laneTable>[1] {
+  return {
+    snapshots: new Map((input.snapshots ?? []).map((snapshot) => [snapshot.key, snapshot])),
+    expected: input.expectedCalls ?? noCalls,
+    labels: input.labels ?? noLabels,
+    width: input.width,
+    style,
+    selected: input.selected,
+  };
+}

@@ -1,0 +1,340 @@
+/**
+ * What the live view knows, kept up to date event by event.
+ *
+ * Job: a reducer `(state, event)` that changes the state in place, a microsecond or so per event.
+ * Not its job: words, layout, colours, the clock.
+ *
+ * 1. Memory is bounded by what is in flight, by the number of lanes and by fixed lists; never by the number of cases.
+ * 2. Time comes from the events only.
+ * 3. Foreign text is stored as it came; whoever shows it cleans it.
+ */
+import type { CaseIndex, EpochMillis, LaneKey } from '../../domain/ids.ts';
+import type { LaneEvent } from '../../domain/lane.ts';
+import type { Resource } from '../../domain/reply.ts';
+import type { Row, RowStatus } from '../../domain/row.ts';
+import type { RunEvent, StopReason } from '../../domain/run-event.ts';
+import { failureReason } from '../failure-reason.ts';
+import { fillHistory, type LaneHistory, laneHistory, markRejected } from '../lane-history.ts';
+
+/** What a lane is in for: changes of it are news, everything else is traffic. */
+export type LaneMode = 'running' | 'blocked' | 'paused' | 'parked' | 'closed';
+
+export interface LiveLane {
+  readonly key: LaneKey;
+  mode: LaneMode;
+  inFlight: number;
+  queued: number;
+  started: number;
+  ended: number;
+  /** 429s, and how often they blocked the lane. */
+  rejections: number;
+  blocks: number;
+  blockedUntil: EpochMillis;
+  resource: Resource | undefined;
+  /** Why it is parked or closed. */
+  reason: string;
+  /** The latest change of its limit: `8 -> 4`. */
+  limitFrom: number;
+  limitTo: number;
+  firstStartAt: EpochMillis;
+  lastEndAt: EpochMillis;
+  /** Calls ended per millisecond, recent ones counting more. */
+  rate: number;
+  rateAt: EpochMillis;
+  /** Mean milliseconds a call takes: the first twenty, and lately. */
+  usualMs: number;
+  recentMs: number;
+  readonly history: LaneHistory;
+  /** Start times of the calls in flight. */
+  readonly starts: Map<number, EpochMillis>;
+}
+
+export interface LiveCase {
+  readonly name: string;
+  readonly startedAt: EpochMillis;
+  note: string;
+  lane: LaneKey | undefined;
+}
+
+/** A case that did not pass, as the list of failures shows it. */
+export interface FailureNote {
+  readonly index: CaseIndex;
+  readonly name: string;
+  readonly status: RowStatus;
+  readonly lane: LaneKey | undefined;
+  readonly reason: string;
+}
+
+export interface LiveState {
+  run: string;
+  startedAt: EpochMillis;
+  now: EpochMillis;
+  planned: number;
+  completed: number;
+  passed: number;
+  failed: number;
+  errors: number;
+  skipped: number;
+  aborted: number;
+  usdMicros: number;
+  unknownPrices: number;
+  readonly lanes: Map<LaneKey, LiveLane>;
+  readonly live: Map<CaseIndex, LiveCase>;
+  /** The latest ones, oldest first; `failureCount` tells how many there were. */
+  readonly failures: FailureNote[];
+  failureCount: number;
+  warning: string;
+  warnings: number;
+  stop: { readonly reason: StopReason; readonly until: EpochMillis | undefined } | undefined;
+  complete: boolean | undefined;
+}
+
+const keptFailures = 200;
+/** How far back the recent rate looks. */
+const rateMemoryMs = 30_000;
+
+export function liveState(): LiveState {
+  return {
+    run: '',
+    startedAt: 0,
+    now: 0,
+    planned: 0,
+    completed: 0,
+    passed: 0,
+    failed: 0,
+    errors: 0,
+    skipped: 0,
+    aborted: 0,
+    usdMicros: 0,
+    unknownPrices: 0,
+    lanes: new Map(),
+    live: new Map(),
+    failures: [],
+    failureCount: 0,
+    warning: '',
+    warnings: 0,
+    stop: undefined,
+    complete: undefined,
+  };
+}
+
+function newLane(key: LaneKey, startedAt: EpochMillis): LiveLane {
+  return {
+    key,
+    mode: 'running',
+    inFlight: 0,
+    queued: 0,
+    started: 0,
+    ended: 0,
+    rejections: 0,
+    blocks: 0,
+    blockedUntil: 0,
+    resource: undefined,
+    reason: '',
+    limitFrom: 0,
+    limitTo: 0,
+    firstStartAt: 0,
+    lastEndAt: 0,
+    rate: 0,
+    rateAt: 0,
+    usualMs: 0,
+    recentMs: 0,
+    history: laneHistory(startedAt),
+    starts: new Map(),
+  };
+}
+
+function laneOf(state: LiveState, key: LaneKey, at: EpochMillis): LiveLane {
+  let lane = state.lanes.get(key);
+  if (lane === undefined) {
+    lane = newLane(key, state.startedAt === 0 ? at : state.startedAt);
+    state.lanes.set(key, lane);
+  }
+  return lane;
+}
+
+function leaveFlight(lane: LiveLane, call: number): EpochMillis | undefined {
+  const startedAt = lane.starts.get(call);
+  if (startedAt === undefined) return undefined;
+  lane.starts.delete(call);
+  lane.inFlight--;
+  return startedAt;
+}
+
+function endCall(lane: LiveLane, call: number, at: EpochMillis, ok: boolean): void {
+  const startedAt = leaveFlight(lane, call);
+  if (startedAt === undefined) lane.queued = Math.max(0, lane.queued - 1);
+  else if (ok) {
+    const took = at - startedAt;
+    lane.recentMs = lane.ended === 0 ? took : lane.recentMs + (took - lane.recentMs) * 0.1;
+    if (lane.ended < 20) lane.usualMs += (took - lane.usualMs) / (lane.ended + 1);
+  }
+  lane.ended++;
+  lane.lastEndAt = at;
+  lane.rate = lane.rate * Math.exp((lane.rateAt - at) / rateMemoryMs) + 1 / rateMemoryMs;
+  lane.rateAt = at;
+}
+
+function startCall(state: LiveState, lane: LiveLane, event: LaneEvent & { type: 'call-start' }): void {
+  if (lane.started === 0) {
+    lane.firstStartAt = event.at;
+    lane.rateAt = event.at;
+  }
+  lane.started++;
+  lane.queued = Math.max(0, lane.queued - 1);
+  lane.inFlight++;
+  lane.starts.set(event.call, event.at);
+  if (lane.mode === 'blocked') lane.mode = 'running';
+  const live = state.live.get(event.index);
+  if (live !== undefined) live.lane = event.lane;
+}
+
+function requeueCall(lane: LiveLane, event: LaneEvent & { type: 'call-requeue' }): void {
+  if (leaveFlight(lane, event.call) !== undefined) lane.queued++;
+  if (event.reason !== 'rate-limited') return;
+  lane.rejections++;
+  markRejected(lane.history, event.at);
+}
+
+function blockLane(lane: LiveLane, event: LaneEvent & { type: 'lane-block' }): void {
+  if (lane.mode === 'running') {
+    lane.mode = 'blocked';
+    lane.blocks++;
+  }
+  lane.blockedUntil = Math.max(lane.blockedUntil, event.until);
+  lane.resource = event.resource;
+}
+
+function reduceLane(state: LiveState, event: LaneEvent): void {
+  const lane = laneOf(state, event.lane, event.at);
+  fillHistory(lane.history, lane, event.at);
+  switch (event.type) {
+    case 'call-queue':
+      lane.queued++;
+      return;
+    case 'call-start':
+      startCall(state, lane, event);
+      return;
+    case 'call-requeue':
+      requeueCall(lane, event);
+      return;
+    case 'call-end':
+      endCall(lane, event.call, event.at, event.result === 'ok');
+      return;
+    case 'lane-block':
+      blockLane(lane, event);
+      return;
+    case 'lane-park':
+      lane.mode = 'parked';
+      lane.blockedUntil = event.until;
+      lane.reason = event.reason;
+      return;
+    case 'lane-close':
+      lane.mode = 'closed';
+      lane.reason = event.reason;
+      return;
+    case 'lane-pause':
+      lane.mode = 'paused';
+      return;
+    case 'lane-resume':
+      lane.mode = 'running';
+      return;
+    case 'lane-concurrency':
+      lane.limitFrom = event.from;
+      lane.limitTo = event.to;
+      return;
+    case 'lane-learn':
+      // Learned limits show through the lane's pace.
+      return;
+    default:
+      // An event of a later version, read from a store, changes nothing here.
+      event satisfies never;
+  }
+}
+
+function noteFailure(state: LiveState, row: Row, lane: LaneKey | undefined): void {
+  state.failureCount++;
+  if (state.failures.length >= keptFailures) state.failures.shift();
+  state.failures.push({ index: row.index, name: row.name, status: row.status, lane, reason: failureReason(row) });
+}
+
+function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void {
+  const lane = state.live.get(event.index)?.lane;
+  state.live.delete(event.index);
+  state.completed = event.completed;
+  state.planned = event.total;
+  switch (event.status) {
+    case 'passed':
+      state.passed++;
+      return;
+    case 'failed':
+      state.failed++;
+      break;
+    case 'error':
+      state.errors++;
+      break;
+    case 'skipped':
+      state.skipped++;
+      return;
+    case 'aborted':
+      state.aborted++;
+      return;
+  }
+  noteFailure(state, event.row, lane);
+}
+
+function startRun(state: LiveState, event: RunEvent & { type: 'run-start' }): void {
+  state.run = event.run;
+  state.startedAt = event.at;
+  state.planned = event.planned;
+}
+
+function endRun(state: LiveState, event: RunEvent & { type: 'run-end' }): void {
+  const { totals } = event;
+  state.planned = totals.planned;
+  state.passed = totals.passed;
+  state.failed = totals.failed;
+  state.errors = totals.errors;
+  state.skipped = totals.skipped;
+  state.aborted = totals.aborted;
+  state.complete = event.complete;
+  state.live.clear();
+}
+
+/** Takes one event in. */
+export function reduceLive(state: LiveState, event: RunEvent): void {
+  if (event.at > state.now) state.now = event.at;
+  switch (event.type) {
+    case 'run-start':
+      startRun(state, event);
+      return;
+    case 'case-start':
+      state.live.set(event.index, { name: event.name, startedAt: event.at, note: '', lane: undefined });
+      return;
+    case 'case-progress': {
+      const live = state.live.get(event.index);
+      if (live !== undefined) live.note = event.note;
+      return;
+    }
+    case 'case-end':
+      endCase(state, event);
+      return;
+    case 'spend':
+      state.usdMicros = event.usdMicros;
+      state.unknownPrices = event.unknown;
+      return;
+    case 'warning':
+      state.warning = event.message;
+      state.warnings++;
+      return;
+    case 'run-stop':
+      state.stop = { reason: event.reason, until: event.until };
+      return;
+    case 'run-end':
+      endRun(state, event);
+      return;
+    default:
+      reduceLane(state, event);
+      return;
+  }
+}

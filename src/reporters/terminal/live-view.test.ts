@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sampleLanes, sampleRun } from '../../../bench/sample-run.ts';
+import { caseIndex, laneKey, runId } from '../../domain/ids.ts';
+import type { LaneSnapshot, WaitCause } from '../../domain/lane.ts';
+import type { RunEvent } from '../../domain/run-event.ts';
+import { type FrameInput, liveFrame } from './live-frame.ts';
+import { type LiveState, liveState, reduceLive } from './live-state.ts';
+import { colourStyle } from './style.ts';
+import { styledWidth } from './text-width.ts';
+import { runTimeLeft } from './time-left.ts';
+
+const startedAt = Date.UTC(2026, 10, 15, 10, 0, 0);
+
+function played(untilMs: number, more: readonly RunEvent[] = []): LiveState {
+  const state = liveState();
+  for (const event of sampleRun({ lanes: sampleLanes })) {
+    if (event.at > startedAt + untilMs) break;
+    reduceLive(state, event);
+  }
+  for (const event of more) reduceLive(state, event);
+  return state;
+}
+
+const frame = (state: LiveState, width: number, more: Partial<FrameInput> = {}): string[] =>
+  liveFrame({ state, width, height: 40, title: 'refund-bot', keys: true, expectedUsdMicros: 3_200_000, ...more });
+
+const snapshot = (key: string, cause: WaitCause): LaneSnapshot => ({
+  key: laneKey(key),
+  queue: 122,
+  inFlight: 7,
+  maxConcurrentConfig: 512,
+  maxConcurrentDynamic: 8,
+  rpm: 150,
+  tpm: undefined,
+  nextReqAt: 0,
+  nextTokAt: 0,
+  blockedUntil: 0,
+  timer: undefined,
+  minGapMs: 0,
+  pacePerMinute: 148,
+  started: 100,
+  ended: 93,
+  rejections: 0,
+  cause,
+});
+
+describe('the live view', () => {
+  it.each([80, 160])('looks as agreed at %i columns', async (width) => {
+    const lines = frame(played(72_000), width);
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/live-${width}.txt`);
+  });
+
+  it.each([80, 160])('shows a finished lane, the failures and the chosen lane at %i columns', async (width) => {
+    const state = played(150_000);
+    const lines = frame(state, width, { panel: 'failures', selected: laneKey('http:my-agent') });
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/live-failures-${width}.txt`);
+  });
+
+  it('says one cause for every way a lane can wait', () => {
+    const key = 'openai:gpt-5-mini:9f2c41d0';
+    const now = startedAt + 72_000;
+    const words = (cause: WaitCause): string =>
+      frame(played(72_000), 120, { snapshots: [snapshot(key, cause)] })[4] ?? '';
+    expect(words({ kind: 'closed', reason: 'the key is not valid' })).toContain('closed: the key is not valid');
+    expect(words({ kind: 'parked', until: now + 3_600_000, reason: 'daily quota' })).toContain('parked for 1:00:0');
+    expect(words({ kind: 'rate-limited', until: now + 17_000, resource: 'tokens' })).toContain(
+      '429, tokens: waits 17 s',
+    );
+    expect(words({ kind: 'backing-off', until: now + 3_000 })).toContain('errors: tries again in 3.');
+    expect(words({ kind: 'paused' })).toContain('paused by you');
+    expect(words({ kind: 'serial-gate', heldBy: caseIndex(6) })).toContain('one by one: #7 first');
+    expect(words({ kind: 'tokens', until: now + 300 })).toMatch(/token pace: next start in 0\.\d s/);
+    expect(words({ kind: 'requests', until: now + 300 })).toMatch(/pacing: next start in 0\.\d s/);
+    expect(words({ kind: 'concurrency' })).toContain('all 8 slots busy');
+    expect(words({ kind: 'global-cap' })).toContain('waits for the global limit');
+    expect(words({ kind: 'slow-answers' })).toContain('answering: 1.8 s a call');
+    expect(words({ kind: 'nothing-left' })).toContain('answering');
+    expect(frame(played(72_000), 120).join('\n')).toMatch(/judge:gpt-5 .* follows the others/);
+    expect(words({ kind: 'concurrency' })).toMatch(/8\/8 +122 +\d+\/150 req\/m/);
+  });
+
+  it('never draws a line wider or a frame taller than the terminal, whatever is in it', () => {
+    const nasty = '\u001b[2J漢字👩‍👩‍👧‍👦\u202e'.repeat(12);
+    const more: RunEvent[] = [
+      { type: 'case-start', index: caseIndex(9000), name: nasty, at: startedAt + 72_000 },
+      { type: 'case-progress', index: caseIndex(9000), at: startedAt + 72_000, note: nasty },
+      { type: 'warning', at: startedAt + 72_000, message: nasty },
+      { type: 'lane-close', lane: laneKey(`${nasty}:x`), at: startedAt + 72_000, reason: nasty },
+    ];
+    const state = played(72_000, more);
+    const sizes = fc.record({ width: fc.integer({ min: 40, max: 220 }), height: fc.integer({ min: 6, max: 60 }) });
+    const panels = fc.constantFrom('none', 'failures', 'help');
+    fc.assert(
+      fc.property(sizes, panels, fc.boolean(), ({ width, height }, panel, colour) => {
+        const lines = frame(state, width, { height, panel, ...(colour ? { style: colourStyle } : {}), title: nasty });
+        expect(lines.length).toBeLessThan(height);
+        for (const line of lines) {
+          expect(styledWidth(line)).toBeLessThanOrEqual(width);
+          expect(line).not.toContain('\u001b[2J');
+        }
+      }),
+      { numRuns: 200, seed: 11 },
+    );
+  });
+
+  it('says the same with and without colour', () => {
+    const state = played(72_000);
+    const coloured = frame(state, 120, { style: colourStyle }).join('\n');
+    expect(coloured).toContain('\u001b[');
+    expect(coloured.replace(/\u001b\[[0-9;]*m/g, '')).toBe(frame(state, 120).join('\n'));
+  });
+
+  it('puts finished lanes on one line above eight, and counts what has no room', () => {
+    const lanes = Array.from({ length: 30 }, (_, at) => ({
+      key: `sim:${at}`,
+      cases: 5 + at,
+      limit: 2,
+      latencyMs: 500,
+    }));
+    const state = liveState();
+    for (const event of sampleRun({ lanes })) {
+      if (event.at > startedAt + 4_000) break;
+      reduceLive(state, event);
+    }
+    const short = liveFrame({ state, width: 80, height: 24 });
+    expect(short.join('\n')).toMatch(/and \d+ more: .*running/);
+    const tall = liveFrame({ state, width: 80, height: 90 });
+    expect(tall.length).toBeGreaterThan(60);
+  });
+
+  it('knows how long it takes, and says nothing while it cannot know', () => {
+    expect(runTimeLeft(played(500), new Map())).toBeUndefined();
+    const truth = [...sampleRun({ lanes: sampleLanes })].at(-1)?.at ?? 0;
+    const state = played(100_000);
+    const left = runTimeLeft(state, new Map()) ?? 0;
+    const really = truth - state.now;
+    expect(left).toBeGreaterThan(really * 0.5);
+    expect(left).toBeLessThan(really * 2);
+  });
+
+  it('counts a call that is requeued or aborted once, and forgets it', () => {
+    const lane = laneKey('a');
+    const call = { lane, call: 1, index: caseIndex(0) };
+    const state = liveState();
+    reduceLive(state, { type: 'run-start', run: runId('1'), at: 1000, planned: 1, resumed: false });
+    reduceLive(state, { type: 'call-queue', ...call, at: 1000 });
+    reduceLive(state, { type: 'call-start', ...call, at: 1100, attempt: 1 });
+    reduceLive(state, { type: 'call-requeue', ...call, at: 1200, notBefore: 5000, reason: 'rate-limited' });
+    expect(state.lanes.get(lane)).toMatchObject({ inFlight: 0, queued: 1, rejections: 1 });
+    reduceLive(state, { type: 'call-end', ...call, at: 1300, result: 'aborted' });
+    expect(state.lanes.get(lane)).toMatchObject({ inFlight: 0, queued: 0, ended: 1 });
+    expect(state.lanes.get(lane)?.starts.size).toBe(0);
+  });
+
+  it('keeps a bounded list of failures however many there are', () => {
+    const state = liveState();
+    for (const event of sampleRun({
+      lanes: [{ key: 'a', cases: 600, limit: 10, latencyMs: 10 }],
+      failing: 1,
+      erring: 0,
+    })) {
+      reduceLive(state, event);
+    }
+    expect(state.failureCount).toBe(600);
+    expect(state.failures.length).toBeLessThanOrEqual(200);
+    expect(state.live.size).toBe(0);
+  });
+});

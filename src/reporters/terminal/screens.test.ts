@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { sampleLanes, sampleRun } from '../../../bench/sample-run.ts';
+import type { Forecast } from '../../domain/forecast.ts';
+import { laneKey } from '../../domain/ids.ts';
+import type { Row } from '../../domain/row.ts';
+import { forecastTable } from './forecast-table.ts';
+import { liveState, reduceLive } from './live-state.ts';
+import { colourStyle } from './style.ts';
+import { type SummaryInput, summaryLines } from './summary.ts';
+import { styledWidth } from './text-width.ts';
+import { transcriptLines } from './transcript.ts';
+
+const rows: Row[] = [];
+const state = liveState();
+for (const event of sampleRun({ lanes: sampleLanes, failing: 0.01 })) {
+  reduceLive(state, event);
+  if (event.type === 'case-end') rows.push(event.row);
+}
+const failed = (kind: Row['kind']): Row => {
+  const found = rows.find((row) => row.kind === kind && row.status === 'failed');
+  if (found === undefined) throw new Error('the sample has no such row');
+  return found;
+};
+const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
+
+describe('the summary after a run', () => {
+  const input = (more: Partial<SummaryInput> = {}): SummaryInput => ({
+    state,
+    width: 80,
+    exitCode: 100,
+    expectedMs: 90_000,
+    command: 'npx parlane',
+    ...more,
+  });
+
+  it.each([80, 160])('looks as agreed at %i columns', async (width) => {
+    await expect(text(summaryLines(input({ width })))).toMatchFileSnapshot(`golden/summary-${width}.txt`);
+  });
+
+  it('tells how far the forecast was off', () => {
+    const took = state.now - state.startedAt;
+    expect(summaryLines(input({ expectedMs: took }))[1]).toContain('As expected');
+    expect(text(summaryLines(input({ expectedMs: took + 60_000, width: 200 })))).toContain(
+      '1:00 earlier than expected.',
+    );
+  });
+
+  it('names the command that continues a stopped run, and what was left', () => {
+    const stopped = { ...state, complete: false, stop: { reason: 'budget', until: undefined } as const, planned: 790 };
+    const lines = summaryLines(
+      input({ state: stopped, exitCode: 3, width: 120, resumeCommand: 'npx parlane resume 42' }),
+    );
+    expect(text(lines)).toContain(
+      'Stopped: the budget is used up. 10 cases left, nothing lost.  Continue:  npx parlane resume 42',
+    );
+    expect(lines.at(-1)).toBe('(exit code 3: incomplete: can be resumed)');
+  });
+
+  it('stays within the terminal in colour too', () => {
+    for (const line of summaryLines(input({ width: 60, style: colourStyle })))
+      expect(styledWidth(line)).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('a case in the terminal', () => {
+  it.each([80, 160])(
+    'shows a conversation with folded tools and the check at its turn, at %i columns',
+    async (width) => {
+      const lines = transcriptLines(failed('conversation'), { width, command: 'npx parlane' });
+      await expect(text(lines)).toMatchFileSnapshot(`golden/transcript-${width}.txt`);
+    },
+  );
+
+  it('unfolds the tools, and shows one turn alone', () => {
+    const lines = text(transcriptLines(failed('conversation'), { width: 80, unfold: true, turn: 2 }));
+    expect(lines).toContain('"state": "lost"');
+    expect(lines).not.toContain('Parcel desk, good morning');
+  });
+
+  it('shows prompt, output and checks of a prompt case', async () => {
+    await expect(text(transcriptLines(failed('prompt'), { width: 80 }))).toMatchFileSnapshot(
+      'golden/prompt-case-80.txt',
+    );
+  });
+
+  it('lets nothing a model wrote steer the terminal, whatever shape the record has', () => {
+    const nasty = '\u001b]0;owned\u0007\u001b[2Jhello\u009b31m';
+    const history = [
+      { turn: 1, speaker: 'agent_a', content: nasty, tool_calls: [{ function: { name: nasty, arguments: nasty } }] },
+      { turn: 1, speaker: 'client', content: null },
+      'not even an object',
+      { turn: 2, speaker: 'agent_b', content: 'x', tool_calls: 'nonsense', tool_results: [nasty] },
+    ];
+    const row = {
+      ...failed('conversation'),
+      name: nasty,
+      detail: { conversation: { conversation_history: history, error: nasty } },
+    };
+    for (const unfold of [true, false]) {
+      const lines = text(transcriptLines(row, { width: 80, unfold }));
+      expect(lines).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+      expect(lines).toContain('hello');
+      expect(lines).toContain('(b)');
+    }
+  });
+});
+
+describe('the forecast table', () => {
+  const range = (low: number, likely = low, high = likely) => ({ low, likely, high });
+  const forecast: Forecast = {
+    cases: 18,
+    lanes: [
+      {
+        lane: laneKey('sim:fast'),
+        cases: 10,
+        calls: range(12, 14, 18),
+        tokens: range(3000, 4000, 5000),
+        timeMs: range(1500, 2000, 2600),
+        costUsdMicros: range(0),
+        boundBy: 'conversation turns',
+      },
+      {
+        lane: laneKey('openai:gpt-5-mini:9f2c41d0'),
+        cases: 8,
+        calls: range(8),
+        tokens: range(9000, 11_000, 14_000),
+        timeMs: range(9000, 12_000, 20_000),
+        costUsdMicros: range(10_000, 20_000, 30_000),
+        boundBy: '120 requests/min',
+      },
+      {
+        lane: laneKey('sim:judge'),
+        cases: 0,
+        calls: range(2),
+        tokens: range(500),
+        timeMs: range(2000),
+        costUsdMicros: null,
+        boundBy: 'follows sim:fast',
+      },
+    ],
+    timeMs: range(9000, 12_000, 20_000),
+    costUsdMicros: range(10_000, 20_000, 30_000),
+    decidedBy: laneKey('openai:gpt-5-mini:9f2c41d0'),
+    basis: 'no past runs: lengths are guessed',
+    pricesFrom: '2026-11-01',
+  };
+
+  it.each([80, 160])('looks as agreed at %i columns', async (width) => {
+    await expect(text(forecastTable(forecast, { width }))).toMatchFileSnapshot(`golden/forecast-${width}.txt`);
+  });
+
+  it('never calls an unknown price nothing, and fits a narrow terminal', () => {
+    const lines = forecastTable({ ...forecast, costUsdMicros: null }, { width: 60 });
+    expect(text(lines)).toContain('unknown');
+    expect(text(lines)).toContain('not fully known');
+    for (const line of lines) expect(styledWidth(line)).toBeLessThanOrEqual(60);
+  });
+});

@@ -1,0 +1,195 @@
+import { caseNumber } from '../../domain/ids.ts';
+import type { Json } from '../../domain/json.ts';
+import { counted, duration, money } from '../../domain/measures.ts';
+import type { Row } from '../../domain/row.ts';
+import type { Verdict } from '../../domain/verdict.ts';
+import {
+  type ConversationView,
+  checkName,
+  checksOf,
+  conversationOf,
+  type EntryView,
+  promptOf,
+  type ToolView,
+  turnOfCheck,
+} from '../conversation-view.ts';
+import { failureReason } from '../failure-reason.ts';
+import { plainStyle, type Style } from './style.ts';
+import { clamp, cut, safeLines, singleLine, styledWidth, wrap } from './text-width.ts';
+
+export interface TranscriptOptions {
+  readonly width: number;
+  readonly style?: Style;
+  /** Shows tool calls with their whole arguments and results. */
+  readonly unfold?: boolean;
+  /** Only this turn. */
+  readonly turn?: number;
+  /** Leave out to print no suggestion. */
+  readonly command?: string;
+}
+
+const indent = 11;
+
+function heading(row: Row, view: ConversationView | undefined, style: Style): string {
+  const word = row.status === 'passed' ? style.good('passed') : style.bad(row.status);
+  const parts = [style.strong(`#${caseNumber(row.index)} ${singleLine(row.name)}`), word];
+  if (view !== undefined) {
+    const tools = view.entries.reduce((sum, entry) => sum + entry.tools.length, 0);
+    parts.push(`${counted(view.turns, 'turn')}, ${counted(tools, 'tool call')}`);
+  }
+  parts.push(duration(view?.durationMs ?? row.latencyMs), money(row.costUsdMicros));
+  if (view !== undefined && view.endedBy !== '') parts.push(view.endedBy.replaceAll('_', ' '));
+  return parts.join('   ');
+}
+
+function argumentWords(tool: ToolView): string {
+  try {
+    const parsed: Json = JSON.parse(tool.arguments);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+      return Object.entries(parsed)
+        .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+        .join(', ');
+    }
+  } catch {
+    // Malformed arguments are shown as the model wrote them.
+  }
+  return tool.arguments;
+}
+
+function resultWords(result: Json | undefined): string {
+  if (result === undefined) return '';
+  if (Array.isArray(result)) return ` -> ${counted(result.length, 'result')}`;
+  if (typeof result === 'object' && result !== null) {
+    const failure = (result as { readonly error?: Json }).error;
+    if (failure !== undefined) return ` -> error: ${typeof failure === 'string' ? failure : JSON.stringify(failure)}`;
+  }
+  return ` -> ${typeof result === 'string' ? result : JSON.stringify(result)}`;
+}
+
+function toolLines(tool: ToolView, options: TranscriptOptions, style: Style): string[] {
+  const room = options.width - indent;
+  const call = singleLine(`> ${tool.name}(${argumentWords(tool)})`);
+  if (options.unfold !== true) return [style.mark(cut(call + singleLine(resultWords(tool.result)), room))];
+  const result = typeof tool.result === 'string' ? tool.result : JSON.stringify(tool.result, null, 2);
+  const shown = tool.result === undefined ? [] : wrap(result, room - 2).map((line) => `  ${line}`);
+  return [...wrap(call, room).map((line) => style.mark(line)), ...shown];
+}
+
+function timing(entry: EntryView, style: Style): string {
+  if (entry.latencyMs === undefined) return '';
+  const queued = entry.queueMs === undefined || entry.queueMs < 50 ? '' : `, queued ${duration(entry.queueMs)}`;
+  return style.faint(`[${duration(entry.latencyMs)}${queued}]`);
+}
+
+function brokenHere(entry: EntryView, checks: readonly Verdict[], style: Style, width: number): string[] {
+  if (entry.side !== 'agent') return [];
+  return checks
+    .filter((check) => !check.pass && turnOfCheck(check) === entry.turn)
+    .map((check) => style.bad(cut(`<-- ${singleLine(checkName(check))}: ${singleLine(check.reason)}`, width - indent)));
+}
+
+interface Place {
+  /** The first entry of its turn carries the number. */
+  readonly firstOfTurn: boolean;
+  /** Told when another agent takes over. */
+  readonly newAgent: boolean;
+}
+
+function entryLines(
+  entry: EntryView,
+  place: Place,
+  checks: readonly Verdict[],
+  options: TranscriptOptions,
+  style: Style,
+): string[] {
+  const room = options.width - indent;
+  const tools = entry.tools.flatMap((tool) => toolLines(tool, options, style));
+  const words = entry.content === '' ? [] : wrap(entry.content, room);
+  const body = entry.side === 'client' ? [...words, ...tools] : [...tools, ...words];
+  const time = timing(entry, style);
+  const last = body.at(-1) ?? '';
+  if (time !== '' && styledWidth(last) + styledWidth(time) + 2 <= room)
+    body.splice(-1, 1, `${last}  ${time}`.trimStart());
+  body.push(...brokenHere(entry, checks, style, options.width));
+  const turn = place.firstOfTurn ? String(entry.turn).padStart(2) : '  ';
+  const who = entry.side === 'client' ? style.faint('client ') : style.strong('agent  ');
+  const lines = place.newAgent ? [style.faint(`(${singleLine(entry.agent)})`), ...body] : body;
+  return lines.map((line, at) => (at === 0 ? `${turn} ${who} ${line}` : `${' '.repeat(indent)}${line}`));
+}
+
+function checkLines(row: Row, options: TranscriptOptions, style: Style): string[] {
+  return checksOf(row.verdict).flatMap((check) => {
+    const turn = turnOfCheck(check);
+    const at = turn === undefined ? '' : ` (turn ${turn})`;
+    const word =
+      check.error !== undefined ? style.warn('ERROR ') : check.pass ? style.good('PASSED') : style.bad('FAILED');
+    const text = `${singleLine(checkName(check))}   ${singleLine(check.error ?? check.reason)}${at}`;
+    const [head = '', ...rest] = wrap(text, options.width - 8);
+    return [`${word}  ${head}`, ...rest.map((line) => `        ${line}`)];
+  });
+}
+
+function conversationLines(
+  view: ConversationView,
+  checks: readonly Verdict[],
+  options: TranscriptOptions,
+  style: Style,
+): string[] {
+  let turn = -1;
+  const several = new Set(view.entries.map(({ agent }) => agent).filter((agent) => agent !== '')).size > 1;
+  let agent = '';
+  const lines: string[] = [];
+  for (const entry of view.entries) {
+    if (options.turn !== undefined && entry.turn !== options.turn) continue;
+    const newAgent = several && entry.side === 'agent' && entry.agent !== agent;
+    lines.push(...entryLines(entry, { firstOfTurn: entry.turn !== turn, newAgent }, checks, options, style));
+    turn = entry.turn;
+    if (entry.side === 'agent') agent = entry.agent;
+  }
+  if (view.error !== '') lines.push(style.bad(`error  ${singleLine(view.error)}`));
+  const folded = options.unfold !== true && view.entries.some((entry) => entry.tools.length > 0);
+  if (folded) lines.push(style.faint('           (tools are folded; --unfold shows them whole)'));
+  return lines;
+}
+
+function section(title: string, body: string, options: TranscriptOptions, style: Style): string[] {
+  if (body === '') return [];
+  return [style.strong(title), ...wrap(body, options.width - 2).map((line) => `  ${line}`), ''];
+}
+
+function promptLines(row: Row, options: TranscriptOptions, style: Style): string[] {
+  const output =
+    typeof row.output === 'string' ? row.output : row.output === null ? '' : JSON.stringify(row.output, null, 2);
+  return [...section('prompt', promptOf(row), options, style), ...section('output', output, options, style)];
+}
+
+function suggestion(
+  row: Row,
+  checks: readonly Verdict[],
+  view: ConversationView | undefined,
+  command: string,
+): string[] {
+  if (view === undefined || row.status !== 'failed') return [];
+  const broken = checks.find((check) => !check.pass && turnOfCheck(check) !== undefined);
+  const turn = broken === undefined ? view.turns : (turnOfCheck(broken) ?? view.turns);
+  return [
+    `Try again from here:  ${command} fork ${caseNumber(row.index)} --after ${Math.max(0, turn - 1)} --agent-prompt <file>`,
+  ];
+}
+
+/** One case for the terminal: the conversation turn by turn, or prompt and output, then its checks. */
+export function transcriptLines(row: Row, options: TranscriptOptions): string[] {
+  const style = options.style ?? plainStyle;
+  const view = conversationOf(row);
+  const checks = checksOf(row.verdict);
+  const reason =
+    row.status === 'error' ? safeLines(failureReason(row)).map((line) => style.warn(`ERROR   ${line}`)) : [];
+  const lines = [
+    heading(row, view, style),
+    ...(view === undefined ? promptLines(row, options, style) : conversationLines(view, checks, options, style)),
+    ...reason,
+    ...checkLines(row, options, style),
+    ...(options.command === undefined ? [] : suggestion(row, checks, view, options.command)),
+  ];
+  return lines.map((line) => clamp(line, options.width));
+}
