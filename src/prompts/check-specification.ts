@@ -1,5 +1,6 @@
 import type { Problem } from '../domain/problem.ts';
 import { nearestOrAll } from './nearest-name.ts';
+import { parameterFault } from './parameter-schema.ts';
 import type { PlacedDocument } from './placed-document.ts';
 import { shippedTools } from './shipped-tools.ts';
 import { entryOf, notAgents, type Specification, type ToolBackend } from './specification.ts';
@@ -135,6 +136,9 @@ function checkTool(name: string, specification: Specification, document: PlacedD
   }
   if (tool.parameters['type'] !== 'object')
     problems.push(document.problem(['tools', name, 'parameters'], 'parameters must be a JSON Schema of type "object"'));
+  const schemaFault = parameterFault(tool.parameters);
+  if (schemaFault !== undefined)
+    problems.push(document.problem(['tools', name, 'parameters'], `is not a JSON Schema: ${schemaFault}`));
   if (tool.backend.module !== undefined && !/^[^#]+#[A-Za-z_$][\w$]*$/.test(tool.backend.module)) {
     problems.push(
       document.problem(['tools', name, 'backend', 'module'], 'a module backend is written "file.ts#function"'),

@@ -27,7 +27,8 @@ export class TemplateError extends Error {
 /** Puts the values into the template; throws a TemplateError when it cannot be done completely. */
 export function renderTemplate(template: string, values: JsonObject): string {
   if (!/\{[{%#]/.test(template)) return template;
-  const missing = requiredVariables(template).filter((name) => !Object.hasOwn(values, name));
+  const { template: prepared, required } = prepare(template);
+  const missing = required.filter((name) => !Object.hasOwn(values, name));
   if (missing.length > 0) {
     throw new TemplateError(
       `unknown variable${missing.length > 1 ? 's' : ''} ${missing.map((name) => `"${name}"`).join(', ')}`,
@@ -35,13 +36,29 @@ export function renderTemplate(template: string, values: JsonObject): string {
     );
   }
   try {
-    return environment.renderString(
-      template,
-      Object.fromEntries(Object.entries(values).map(([key, value]) => [key, printable(value)])),
-    );
+    return prepared.render(Object.fromEntries(Object.entries(values).map(([key, value]) => [key, printable(value)])));
   } catch (error) {
     throw new TemplateError(plainMessage(error));
   }
+}
+
+interface Prepared {
+  readonly template: nunjucks.Template;
+  readonly required: readonly string[];
+}
+
+/** A memo of a pure function: a batch renders the same few prompts thousands of times. */
+const memo = new Map<string, Prepared>();
+const mostRemembered = 500;
+
+function prepare(text: string): Prepared {
+  const known = memo.get(text);
+  if (known !== undefined) return known;
+  const required = requiredVariables(text);
+  const fresh = { template: new nunjucks.Template(text, environment, undefined, true), required };
+  if (memo.size >= mostRemembered) memo.clear();
+  memo.set(text, fresh);
+  return fresh;
 }
 
 /** The names a template cannot do without, in order of appearance; throws a TemplateError when it is not a template. */
