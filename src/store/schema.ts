@@ -35,6 +35,8 @@ export interface CasesTable extends Checked {
   provider: string;
   kind: string;
   serial: number;
+  /** Stores its output or belongs to a conversation key. */
+  stateful: number;
   body: string;
 }
 

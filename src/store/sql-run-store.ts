@@ -102,6 +102,7 @@ export class SqlRunStore implements RunStore {
         provider: one.column.provider,
         kind: one.kind,
         serial: one.serial === true ? 1 : 0,
+        stateful: one.kind === 'prompt' && (one.storeAs !== undefined || one.conversationKey !== undefined) ? 1 : 0,
         body: JSON.stringify(one),
       }),
     );
@@ -163,6 +164,15 @@ export class SqlRunStore implements RunStore {
       .where('run', '=', this.#run)
       .executeTakeFirstOrThrow();
     return { cases: Number(cases), nextPosition: last === null ? 0 : Number(last) + 1 };
+  }
+
+  async traits(): Promise<{ serial: boolean; stateful: boolean }> {
+    const { serial, stateful } = await this.#parts.db
+      .selectFrom('cases')
+      .select(({ fn }) => [fn.max('serial').as('serial'), fn.max('stateful').as('stateful')])
+      .where('run', '=', this.#run)
+      .executeTakeFirstOrThrow();
+    return { serial: Number(serial) === 1, stateful: Number(stateful) === 1 };
   }
 
   async providers(): Promise<readonly string[]> {

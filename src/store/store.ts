@@ -193,6 +193,8 @@ export interface RunStore {
   case(index: CaseIndex): Promise<Case | undefined>;
   /** Number of recorded cases, and the position after the last. */
   caseCount(): Promise<{ readonly cases: number; readonly nextPosition: number }>;
+  /** Whether recorded cases depend on each other: a serial phase, registers or conversation keys. */
+  traits(): Promise<{ readonly serial: boolean; readonly stateful: boolean }>;
   /** Providers of the columns of all recorded cases. */
   providers(): Promise<readonly string[]>;
 

@@ -1,0 +1,391 @@
+/** One process's work on a run, new or resumed: wires feeds, cases, lanes and store together and brings them to an end. */
+import type { Case } from '../domain/case.ts';
+import type { CaseIndex } from '../domain/ids.ts';
+import type { Row } from '../domain/row.ts';
+import type { RunStore } from '../store/store.ts';
+import { StoreError } from '../store/store-errors.ts';
+import { Budget } from './budget.ts';
+import { CaseFeed, type FeedParts } from './case-feed.ts';
+import { CaseOrder } from './case-order.ts';
+import { EventLog } from './event-log.ts';
+import { emptyHistory, storeJournal } from './journal.ts';
+import { LengthBook } from './length-book.ts';
+import type { CallDesk } from './model-call.ts';
+import type { ModelLanes } from './model-lanes.ts';
+import { OpenProviders } from './open-providers.ts';
+import { ParkedWatch } from './parked-watch.ts';
+import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
+import { leaveProvisionalRows } from './provisional-rows.ts';
+import { runCase } from './run-case.ts';
+import type { RunHost, RunOutcome } from './run-plan.ts';
+import type { RunSettings } from './run-settings.ts';
+import { RunStop } from './run-stop.ts';
+import { SharedState } from './shared-state.ts';
+import { checkTally, totalsOf } from './tally.ts';
+
+export interface Execution {
+  readonly run: RunStore;
+  readonly host: RunHost;
+  readonly settings: RunSettings;
+  /** What is left of the plan to be recorded; undefined when all of it is. */
+  readonly source: CaseSource | undefined;
+  readonly traits: PlanTraits | undefined;
+  readonly planned: number | undefined;
+  readonly resumed: boolean;
+}
+
+export const executeRun = async (execution: Execution): Promise<RunOutcome> => {
+  const { run, host, settings, resumed } = execution;
+  const spent = resumed ? await run.spent() : { usdMicros: 0, unknown: 0, maybeUsdMicros: 0 };
+  const budget = new Budget(settings.budgetUsdMicros, spent.usdMicros + spent.maybeUsdMicros, spent.unknown);
+  return new RunExecution(execution, budget, new RunStop(host.clock, settings.graceMs)).go();
+};
+
+class RunExecution {
+  readonly #execution: Execution;
+  readonly #run: RunStore;
+  readonly #host: RunHost;
+  readonly #settings: RunSettings;
+  readonly #budget: Budget;
+  readonly #stop: RunStop;
+  readonly #events: EventLog;
+  readonly #lanes: ModelLanes;
+  readonly #providers: OpenProviders;
+  readonly #intake: PlanIntake;
+  readonly #watch: ParkedWatch;
+  readonly #state = new SharedState();
+  readonly #lengths: LengthBook;
+  readonly #feeds = new Map<string, CaseFeed>();
+  readonly #controllers = new Map<CaseIndex, AbortController>();
+  readonly #desk: CallDesk;
+  /** Cases that an earlier process has begun: only these have something to replay. */
+  #begun: ReadonlySet<CaseIndex> = new Set();
+  #completed = 0;
+  #reported = 0;
+  #storageError: StoreError | undefined;
+  #laneFeedsOpen = false;
+  #intakeFailure: unknown;
+
+  constructor(execution: Execution, budget: Budget, stop: RunStop) {
+    this.#execution = execution;
+    this.#run = execution.run;
+    this.#host = execution.host;
+    this.#settings = execution.settings;
+    this.#budget = budget;
+    this.#stop = stop;
+    const { clock, store, provider, cache } = this.#host;
+    this.#events = new EventLog(this.#host.observers ?? [], (events) => this.#run.log(events), clock.now);
+    this.#watch = new ParkedWatch(this.#settings.maxWaitMs);
+    this.#lanes = this.#host.lanes({
+      onEvent: (event) => {
+        this.#events.emit(event);
+        if (this.#watch.see(event)) this.#stopIfParked();
+      },
+    });
+    this.#providers = new OpenProviders(provider, store, this.#lanes, this.#budget.capped);
+    this.#lengths = new LengthBook(store);
+    this.#intake = new PlanIntake(
+      this.#run,
+      (name) => this.#meetProvider(name),
+      () => this.#pumpAll(),
+    );
+    this.#desk = {
+      provider: this.#providers.get,
+      lanes: { ...bound(this.#lanes), submit: (call) => this.#submit(call) },
+      budget: this.#budget,
+      stop: this.#stop,
+      clock,
+      estimators: new Map(),
+      ...(cache === undefined ? {} : { cache }),
+      onFlight: (name, change) => this.#feeds.get(name)?.flight(change),
+    };
+  }
+
+  async go(): Promise<RunOutcome> {
+    const { clock } = this.#host;
+    const disarm = this.#armStops();
+    try {
+      await this.#restore();
+      this.#events.emit({
+        type: 'run-start',
+        run: this.#run.id,
+        at: clock.now(),
+        planned: this.#total(),
+        resumed: this.#execution.resumed,
+      });
+      await this.#runAll();
+      return await this.#finish();
+    } catch (cause) {
+      if (!(cause instanceof StoreError)) throw cause;
+      this.#storageError ??= cause;
+      return this.#finishWithoutStore();
+    } finally {
+      disarm();
+      this.#stop.cut();
+      this.#lanes.abort('the run is over');
+      this.#lanes.shutdown();
+      await this.#providers.close();
+      await this.#host.store.flush().catch(() => {});
+    }
+  }
+
+  #armStops(): () => void {
+    const { clock, signal } = this.#host;
+    const interrupt = (): void => this.#stop.stop('interrupted');
+    const { maxDurationMs } = this.#settings;
+    const cancelTimer =
+      maxDurationMs === undefined
+        ? () => {}
+        : clock.at(clock.now() + maxDurationMs, () => this.#stop.stop('max-duration'));
+    this.#stop.starts.addEventListener('abort', () => this.#pumpAll(), { once: true });
+    this.#stop.flights.addEventListener('abort', () => this.#cut(), { once: true });
+    signal?.addEventListener('abort', interrupt, { once: true });
+    if (signal?.aborted === true) interrupt();
+    return () => {
+      cancelTimer();
+      signal?.removeEventListener('abort', interrupt);
+    };
+  }
+
+  #cut(): void {
+    this.#lanes.abort('the run was stopped');
+    for (const controller of this.#controllers.values()) controller.abort();
+  }
+
+  async #restore(): Promise<void> {
+    if (this.#execution.resumed) {
+      await this.#intake.restore();
+      this.#begun = await this.#run.begun();
+      await this.#restoreRows();
+    } else if ((await this.#run.caseCount()).cases > 0) {
+      await this.#intake.restore();
+    }
+  }
+
+  async #restoreRows(): Promise<void> {
+    for (let after = -1; ; ) {
+      const page = await this.#run.rows({ after, limit: 500 });
+      for (const { row, writes } of page) {
+        if (row.provisional !== true) this.#completed++;
+        const one = writes === undefined ? undefined : await this.#run.case(row.index);
+        if (one !== undefined && writes !== undefined) this.#state.add(one, writes);
+      }
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.row.index;
+    }
+    this.#reported = this.#completed;
+  }
+
+  async #runAll(): Promise<void> {
+    const { source } = this.#execution;
+    const reading = source === undefined ? Promise.resolve() : this.#intake.read(source);
+    const intake = reading.catch((cause: unknown) => {
+      this.#intakeFailure = cause;
+      this.#stop.stop(cause instanceof StoreError ? 'storage' : 'interrupted');
+    });
+    const known = this.#execution.traits;
+    if (known === undefined) await intake;
+    const traits = known ?? (await this.#recordedTraits());
+    // Cases that depend on each other are started by plan index, which needs the whole plan.
+    if (traits.serial || traits.stateful) await intake;
+    if (traits.serial) await this.#sequential({ serial: true });
+    const inOrder = traits.stateful && this.#settings.serialize === 'global';
+    const sequential = inOrder ? this.#sequential({ serial: false, kind: 'prompt' }) : Promise.resolve();
+    this.#openLaneFeeds(traits, inOrder);
+    await Promise.all([sequential, intake]);
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.done));
+    if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
+    if (this.#storageError !== undefined) throw this.#storageError;
+  }
+
+  /** On resume the plan is in the store: whether order matters is read there. */
+  async #recordedTraits(): Promise<PlanTraits> {
+    if (this.#execution.source !== undefined && !this.#execution.resumed) return this.#intake.traits;
+    return this.#run.traits();
+  }
+
+  async #sequential(query: FeedParts['query']): Promise<void> {
+    const feed = this.#feed({ query: { ...query, byIndex: true }, oneByOne: true });
+    this.#feeds.set(`sequential ${JSON.stringify(query)}`, feed);
+    feed.pump();
+    await feed.done;
+  }
+
+  #laneQuery: (provider: string) => CaseFeed = () => {
+    throw new Error('feeds are not open yet');
+  };
+
+  #openLaneFeeds(traits: PlanTraits, promptsInOrder: boolean): void {
+    this.#laneQuery = (provider) => {
+      const query = {
+        provider,
+        serial: false,
+        byIndex: traits.stateful,
+        ...(promptsInOrder ? { kind: 'conversation' as const } : {}),
+      };
+      return this.#feed(traits.stateful && !promptsInOrder ? { query, order: new CaseOrder() } : { query });
+    };
+    this.#laneFeedsOpen = true;
+    for (const provider of this.#met) this.#meetProvider(provider);
+  }
+
+  readonly #met = new Set<string>();
+
+  #meetProvider(provider: string): void {
+    this.#met.add(provider);
+    if (!this.#laneFeedsOpen || this.#feeds.has(provider)) return;
+    const feed = this.#laneQuery(provider);
+    this.#feeds.set(provider, feed);
+    feed.pump();
+  }
+
+  #feed(parts: Pick<FeedParts, 'query' | 'oneByOne' | 'order'>): CaseFeed {
+    return new CaseFeed({
+      ...parts,
+      run: this.#run,
+      intake: this.#intake,
+      stopped: () => this.#stop.starts.aborted,
+      onChange: () => this.#stopIfParked(),
+      play: (one, feed) => this.#play(one, feed, parts.oneByOne === true),
+    });
+  }
+
+  #pumpAll(): void {
+    for (const feed of this.#feeds.values()) feed.pump();
+  }
+
+  async #play(one: Case, feed: CaseFeed, serial: boolean): Promise<void> {
+    const { clock, runners } = this.#host;
+    const controller = new AbortController();
+    this.#controllers.set(one.index, controller);
+    try {
+      const history = this.#begun.has(one.index) ? await this.#run.history(one.index) : emptyHistory;
+      this.#events.emit({ type: 'case-start', index: one.index, name: one.name, at: clock.now() });
+      const end = await runCase(one, {
+        desk: this.#desk,
+        runners,
+        journal: storeJournal(this.#run, one.index, history),
+        run: this.#run.id,
+        registers: this.#state.registers(one),
+        conversation: this.#state.conversation(one),
+        serial,
+        timeoutMs: one.kind === 'prompt' ? this.#settings.timeoutMs : undefined,
+        controller,
+        progress: (note, at) => this.#events.emit({ type: 'case-progress', index: one.index, at, note }),
+        onFirstSend: () => feed.firstSend(),
+      });
+      if (end.kind === 'suspended') return;
+      await this.#run.saveRow(end.row, end.writes);
+      if (end.writes !== undefined) this.#state.add(one, end.writes);
+      await this.#lengths.add(one, end.row, end.calls);
+      this.#completed++;
+      this.#tell(end.row);
+    } catch (cause) {
+      if (!(cause instanceof StoreError)) throw cause;
+      this.#storageError ??= cause;
+      this.#stop.stop('storage');
+    } finally {
+      this.#controllers.delete(one.index);
+    }
+  }
+
+  #tell(row: Row): void {
+    const at = this.#host.clock.now();
+    this.#reported++;
+    this.#events.emit({
+      type: 'case-end',
+      index: row.index,
+      at,
+      status: row.status,
+      row,
+      completed: this.#completed,
+      total: this.#total(),
+    });
+    if (row.costUsdMicros !== 0) {
+      this.#events.emit({ type: 'spend', at, usdMicros: this.#budget.spent, unknown: this.#budget.unknown });
+    }
+  }
+
+  #total(): number {
+    return Math.max(this.#execution.planned ?? 0, lengthOf(this.#execution.source), this.#intake.recorded);
+  }
+
+  async #submit(call: Parameters<ModelLanes['submit']>[0]): ReturnType<ModelLanes['submit']> {
+    const leave = this.#watch.enter(call.lane, call.index);
+    try {
+      return await this.#lanes.submit(call);
+    } finally {
+      leave();
+    }
+  }
+
+  #stopIfParked(): void {
+    if (this.#stop.reason !== undefined) return;
+    const now = this.#host.clock.now();
+    let running = 0;
+    for (const [name, feed] of this.#feeds) {
+      running += feed.running;
+      if (!feed.idle && feed.running === 0) return;
+      if (!feed.exhausted && !this.#watch.parkedForLong(this.#providers.lane(name), now)) return;
+    }
+    const until = this.#watch.onlyParkedUntil(running, now);
+    if (until !== undefined) this.#stop.stop('parked', until);
+  }
+
+  async #finish(): Promise<RunOutcome> {
+    const { clock } = this.#host;
+    const { reason, until } = this.#stop;
+    if (reason === 'storage') throw this.#storageError ?? new StoreError('store/failed', 'The store failed.', '');
+    await this.#lengths.save();
+    if (reason !== undefined) {
+      this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...(until === undefined ? {} : { until }) });
+      await leaveProvisionalRows(this.#run, reason, this.#settings, (row) => this.#tell(row));
+    }
+    const { cases } = await this.#run.caseCount();
+    const counts = await this.#run.rowCounts();
+    const totals = checkTally(cases, counts, this.#reported);
+    const complete = counts.provisional === 0;
+    this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete });
+    this.#events.flush();
+    await this.#run.change({
+      status: complete ? 'complete' : 'suspended',
+      stopReason: complete ? null : (reason ?? null),
+      endedAt: clock.now(),
+    });
+    return {
+      run: this.#run.id,
+      totals,
+      complete,
+      ...(complete || reason === undefined ? {} : { stopReason: reason }),
+      ...(until === undefined ? {} : { until }),
+    };
+  }
+
+  /** The store is gone: everybody is told, nothing more is written, and what was committed can be resumed. */
+  #finishWithoutStore(): RunOutcome {
+    this.#stop.stop('storage');
+    const at = this.#host.clock.now();
+    if (this.#storageError !== undefined) this.#events.warn(this.#storageError.message);
+    this.#events.emit({ type: 'run-stop', at, reason: 'storage' });
+    const planned = this.#total();
+    const none = { passed: 0, failed: 0, error: 0, skipped: 0, provisional: 0, total: 0 };
+    const totals = totalsOf(planned, { ...none, aborted: planned });
+    this.#events.emit({ type: 'run-end', run: this.#run.id, at, totals, complete: false });
+    return { run: this.#run.id, totals, complete: false, stopReason: 'storage', ...withError(this.#storageError) };
+  }
+}
+
+const withError = (error: StoreError | undefined): { readonly error?: StoreError } =>
+  error === undefined ? {} : { error };
+
+const lengthOf = (source: CaseSource | undefined): number => (Array.isArray(source) ? source.length : 0);
+
+/** An object of the lanes' methods, so that one of them can be replaced. */
+const bound = (lanes: ModelLanes): ModelLanes => ({
+  open: (...args) => lanes.open(...args),
+  submit: (call) => lanes.submit(call),
+  learned: (lane) => lanes.learned(lane),
+  abort: (reason) => lanes.abort(reason),
+  shutdown: () => lanes.shutdown(),
+});

@@ -1,0 +1,67 @@
+/** Rows for the cases that a stopped run leaves open: shown in every output, replaced when the run is resumed. */
+import type { Case } from '../domain/case.ts';
+import { assertNever } from '../domain/errors.ts';
+import type { Row } from '../domain/row.ts';
+import type { StopReason } from '../domain/run-event.ts';
+import type { RunStore } from '../store/store.ts';
+import type { RunSettings } from './run-settings.ts';
+
+function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' | 'error'> {
+  const aborted = (message: string): Pick<Row, 'status' | 'error'> => ({
+    status: 'aborted',
+    error: { code: reason, message },
+  });
+  switch (reason) {
+    case 'max-duration':
+      return {
+        status: 'error',
+        error: { code: reason, message: `Evaluation exceeded max duration of ${settings.maxDurationMs}ms` },
+      };
+    case 'budget':
+      return aborted('The run reached its budget before this case was done.');
+    case 'interrupted':
+      return aborted('The run was interrupted before this case was done.');
+    case 'parked':
+      return aborted('The run stopped because its remaining lanes are parked.');
+    case 'storage':
+      return aborted('The run stopped because its store failed.');
+    default:
+      return assertNever(reason);
+  }
+}
+
+const rowFor = (one: Case, reason: StopReason, settings: RunSettings): Row => ({
+  index: one.index,
+  key: one.key,
+  name: one.name,
+  kind: one.kind,
+  column: one.column.position,
+  repeat: one.repeat,
+  ...explain(reason, settings),
+  score: null,
+  output: null,
+  latencyMs: 0,
+  queueMs: 0,
+  backoffMs: 0,
+  attempts: 0,
+  costUsdMicros: 0,
+  provisional: true,
+});
+
+/** Writes them page by page and tells each one. */
+export async function leaveProvisionalRows(
+  run: RunStore,
+  reason: StopReason,
+  settings: RunSettings,
+  tell: (row: Row) => void,
+): Promise<void> {
+  for (let after = -1; ; ) {
+    const open = await run.openCases({ byIndex: true, after, limit: 500 });
+    const rows = open.map(({ case: one }) => rowFor(one, reason, settings));
+    await Promise.all(rows.map((row) => run.saveRow(row)));
+    rows.forEach(tell);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.index;
+  }
+}

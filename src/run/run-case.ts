@@ -1,0 +1,130 @@
+/** One case from its start to its row; what was measured on the way is added here. */
+import type { Case } from '../domain/case.ts';
+import type { EpochMillis, Millis } from '../domain/ids.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { Usage } from '../domain/reply.ts';
+import type { Row } from '../domain/row.ts';
+import type { CaseWrites } from '../store/store.ts';
+import { createEffects } from './case-effects.ts';
+import { type CaseResult, type CaseRunners, playCase } from './case-runner.ts';
+import type { Journal } from './journal.ts';
+import type { CallDesk, Caller } from './model-call.ts';
+import { createStep, type StepEnd } from './step.ts';
+import { WorkingTime } from './working-time.ts';
+
+export interface CaseParts {
+  readonly desk: CallDesk;
+  readonly runners: CaseRunners;
+  readonly journal: Journal;
+  /** The run's name, first part of every idempotency key. */
+  readonly run: string;
+  readonly registers: JsonObject;
+  readonly conversation: readonly Json[];
+  readonly serial: boolean;
+  readonly timeoutMs: Millis | undefined;
+  readonly controller: AbortController;
+  readonly progress: (note: string, at: EpochMillis) => void;
+  /** The case's first call is about to be sent, or the case is over without one. */
+  readonly onFirstSend: () => void;
+}
+
+/** How a case came back: with its row, or suspended by a stop of the run. */
+export type CaseEnd =
+  | { readonly kind: 'row'; readonly row: Row; readonly writes?: CaseWrites; readonly calls: number }
+  | { readonly kind: 'suspended' };
+
+/** Adds up a case's steps. */
+class Sums {
+  latencyMs = 0;
+  queueMs = 0;
+  backoffMs = 0;
+  attempts = 0;
+  calls = 0;
+  cost: number | null = 0;
+  usage: { -readonly [K in keyof Usage]: Usage[K] } | undefined;
+
+  add({ kind, answer }: StepEnd): void {
+    if (kind !== 'model') return;
+    this.calls++;
+    this.attempts += answer.times.attempts;
+    this.cost = this.cost === null || answer.costUsdMicros === null ? null : this.cost + answer.costUsdMicros;
+    for (const [name, tokens] of Object.entries(answer.usage ?? {}) as [keyof Usage, number][]) {
+      this.usage ??= {};
+      this.usage[name] = (this.usage[name] ?? 0) + tokens;
+    }
+    if (answer.path.startsWith('grade/')) return;
+    this.latencyMs += answer.times.latencyMs;
+    this.queueMs += answer.times.queueMs;
+    this.backoffMs += answer.times.backoffMs;
+  }
+}
+
+function rowOf(one: Case, result: CaseResult, sums: Sums): Row {
+  const { writes: _, ...rest } = result;
+  return {
+    index: one.index,
+    key: one.key,
+    name: one.name,
+    kind: one.kind,
+    column: one.column.position,
+    repeat: one.repeat,
+    ...rest,
+    latencyMs: sums.latencyMs,
+    queueMs: sums.queueMs,
+    backoffMs: sums.backoffMs,
+    attempts: sums.attempts,
+    ...(sums.usage === undefined ? {} : { usage: sums.usage }),
+    costUsdMicros: sums.cost,
+  };
+}
+
+const errorResult = (code: string, message: string): CaseResult => ({
+  status: 'error',
+  score: null,
+  output: null,
+  error: { code, message },
+});
+
+/** Plays a case with its effects and makes its row. */
+export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
+  const { desk, journal, controller, timeoutMs } = parts;
+  const sums = new Sums();
+  let timedOut = false;
+  const working = new WorkingTime(desk.clock, timeoutMs, () => {
+    timedOut = true;
+    controller.abort();
+  });
+  let first: (() => void) | undefined = parts.onFirstSend;
+  const onSend = (): void => {
+    first?.();
+    first = undefined;
+  };
+  const caller: Caller = {
+    index: one.index,
+    signal: controller.signal,
+    working,
+    serial: parts.serial,
+    expectedCalls: one.expectedCalls ?? 1,
+    made: 0,
+    onSend,
+  };
+  const onEnd = (end: StepEnd): void => {
+    sums.add(end);
+    if (end.replayed) working.addRecorded(end.answer.times);
+  };
+  const step = createStep({ journal, name: `${parts.run}/${one.index}`, now: desk.clock.now, onEnd });
+  const effects = createEffects(desk, caller, step);
+  const progress = (note: string): void => parts.progress(note, desk.clock.now());
+  const { registers, conversation } = parts;
+  let result: CaseResult;
+  try {
+    result = await playCase(parts.runners, one, { effects, registers, conversation, progress });
+  } catch (cause) {
+    result = errorResult('code', cause instanceof Error ? cause.message : String(cause));
+  }
+  onSend();
+  if (timedOut) result = errorResult('timeout', `Evaluation timed out after ${timeoutMs}ms`);
+  else if (caller.interruption !== undefined) return { kind: 'suspended' };
+  const { writes } = result;
+  return { kind: 'row', row: rowOf(one, result, sums), ...(writes === undefined ? {} : { writes }), calls: sums.calls };
+}

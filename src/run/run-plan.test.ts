@@ -1,0 +1,379 @@
+import { describe, expect, it } from 'vitest';
+import {
+  conversationCase,
+  echoProvider,
+  hostOf,
+  mixedPlan,
+  plainLanes,
+  promptCase,
+  reply,
+  tableOf,
+  textOf,
+} from '../../test/support/run-harness.ts';
+import type { Case } from '../domain/case.ts';
+import { caseIndex, caseKey } from '../domain/ids.ts';
+import type { Outcome } from '../domain/reply.ts';
+import type { RunEvent } from '../domain/run-event.ts';
+import { openStore } from '../store/open-store.ts';
+import type { RunStore, Store } from '../store/store.ts';
+import { type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
+
+const run = async (
+  cases: RunRequest['cases'],
+  host: Partial<RunHost> = {},
+  request: Partial<RunRequest> = {},
+): Promise<{ outcome: RunOutcome; store: Store; run: RunStore; events: RunEvent[] }> => {
+  const store = await openStore({ at: ':memory:' });
+  const events: RunEvent[] = [];
+  const outcome = await runPlan(
+    { name: 'test', snapshot: {}, cases, ...request },
+    hostOf(store, { observers: [(event) => events.push(event)], ...host }),
+  );
+  const found = await store.openRun(outcome.run);
+  if (found === undefined) throw new Error('no run');
+  return { outcome, store, run: found, events };
+};
+
+const list = (
+  count: number,
+  extra: (index: number) => Partial<Parameters<typeof promptCase>[1]> = () => ({}),
+): Case[] => Array.from({ length: count }, (_, index) => promptCase(index, extra(index)));
+
+const never = (): Promise<Outcome> => new Promise(() => {});
+
+describe('running a plan', () => {
+  it('gives every planned case exactly one row, in plan order', async () => {
+    const { outcome, run: stored } = await run(mixedPlan(30));
+    expect(outcome).toMatchObject({ complete: true, totals: { planned: 30, errors: 0, aborted: 0 } });
+    expect((await tableOf(stored)).map((row) => (row as { index: number }).index)).toEqual([...Array(30).keys()]);
+  });
+
+  it('tells every observer the same events in the same order, progress with totals and plan indices', async () => {
+    const second: RunEvent[] = [];
+    const first: RunEvent[] = [];
+    await run(list(5), { observers: [(event) => first.push(event), (event) => second.push(event)] });
+    expect(second).toEqual(first);
+    expect(first.map(({ type }) => type).filter((type) => type !== 'spend')).toEqual([
+      'run-start',
+      ...Array(5).fill('case-start'),
+      ...Array(5).fill('case-end'),
+      'run-end',
+    ]);
+    const ends = first.filter((event) => event.type === 'case-end');
+    expect(ends.map(({ completed, total }) => [completed, total])).toEqual([1, 2, 3, 4, 5].map((n) => [n, 5]));
+    expect(ends.map(({ index }) => index).sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('goes on when an observer throws, and says so to the others', async () => {
+    const { outcome, events } = await run(list(3), {});
+    expect(outcome.complete).toBe(true);
+    const seen: RunEvent[] = [];
+    const bad = (): void => {
+      throw new Error('broken pipe');
+    };
+    await run(list(3), { observers: [bad, (event) => seen.push(event)] });
+    expect(seen.filter(({ type }) => type === 'warning')).toHaveLength(1);
+    expect(seen.filter(({ type }) => type === 'case-end')).toHaveLength(
+      events.filter(({ type }) => type === 'case-end').length,
+    );
+  });
+
+  it('tells of a case only after its row is on disk', async () => {
+    const store = await openStore({ at: ':memory:' });
+    let open: RunStore | undefined;
+    const checks: Promise<boolean>[] = [];
+    const observer = (event: RunEvent): void => {
+      if (event.type !== 'case-end') return;
+      const stored = open?.rows({ after: event.index - 1, limit: 1 }) ?? Promise.resolve([]);
+      checks.push(stored.then((rows) => rows[0]?.row.index === event.index));
+    };
+    const create = store.createRun.bind(store);
+    store.createRun = async (one) => {
+      open = await create(one);
+      return open;
+    };
+    await runPlan({ name: '', snapshot: {}, cases: list(4) }, hostOf(store, { observers: [observer] }));
+    expect(await Promise.all(checks)).toEqual([true, true, true, true]);
+  });
+
+  it('runs the serial phase first, one by one', async () => {
+    const order: string[] = [];
+    let busy = 0;
+    const provider = echoProvider('a', async (request) => {
+      const text = textOf(request);
+      order.push(text);
+      if (text.startsWith('serial')) expect(++busy).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (text.startsWith('serial')) busy--;
+      return reply('a:b');
+    });
+    await run(
+      list(12, (index) => (index % 3 === 2 ? { serial: true, prompt: `serial ${index}` } : {})),
+      { provider: () => provider },
+    );
+    expect(order.slice(0, 4)).toEqual(['serial 2', 'serial 5', 'serial 8', 'serial 11']);
+  });
+
+  it('keeps conversations going beside prompt cases that must run one by one', async () => {
+    const held: (() => void)[] = [];
+    const slow = echoProvider('a', () => new Promise((resolve) => held.push(() => resolve(reply('a:b')))));
+    const cases = [promptCase(0, { storeAs: 'x' }), promptCase(1), conversationCase(2, 2, 0)];
+    const ended: number[] = [];
+    const observer = (event: RunEvent): void => {
+      if (event.type !== 'case-end') return;
+      ended.push(event.index);
+      if (event.index === 2) held.shift()?.();
+      if (event.index === 0) setImmediate(() => setTimeout(() => held.shift()?.(), 5));
+    };
+    await run(cases, { provider: (name) => (name === 'a' ? slow : echoProvider(name)), observers: [observer] });
+    expect(ended).toEqual([2, 0, 1]);
+  });
+
+  it('starts lazily: a silent provider is asked for few cases, another one for all', async () => {
+    let asked = 0;
+    const controller = new AbortController();
+    const provider = (name: string) =>
+      name === 'silent'
+        ? echoProvider('silent', () => {
+            asked++;
+            return never();
+          })
+        : echoProvider(name);
+    const cases = list(600, (index) => ({
+      column: { position: index % 2, provider: index % 2 ? 'silent' : 'quick', prompt: 'q' },
+    }));
+    let quick = 0;
+    const started = new Set<number>();
+    const observer = (event: RunEvent): void => {
+      if (event.type === 'case-start') started.add(event.index);
+      if (event.type === 'case-end' && event.row.provisional !== true && ++quick === 300) controller.abort();
+    };
+    const lanes = (): ReturnType<typeof plainLanes> => {
+      const [one, other] = [plainLanes(4), plainLanes(4)];
+      return {
+        ...one,
+        submit: (call) => (call.lane === 'silent' ? one : other).submit(call),
+        abort: () => [one, other].map((l) => l.abort('')),
+      };
+    };
+    const { outcome } = await run(
+      cases,
+      { provider, observers: [observer], lanes, signal: controller.signal },
+      { settings: { graceMs: 10 } },
+    );
+    expect(asked).toBe(4);
+    expect([...started].filter((index) => index % 2 === 1).length).toBeLessThan(80);
+    expect(outcome).toMatchObject({
+      complete: false,
+      stopReason: 'interrupted',
+      totals: { passed: 300, aborted: 300 },
+    });
+  });
+
+  it('takes its cases from a stream and knows only at the end how many there were', async () => {
+    async function* stream(): AsyncGenerator<Case> {
+      for (let index = 0; index < 1_000; index++) yield promptCase(index);
+    }
+    const { outcome } = await run(stream(), {}, { traits: { serial: false, stateful: false } });
+    expect(outcome).toMatchObject({ complete: true, totals: { planned: 1_000, passed: 1_000 } });
+  });
+
+  it('stores learned limits and lengths for the next run', async () => {
+    const limit = { resource: 'requests', ratePerMinute: 60, capacity: 1, windowMs: 60_000 } as const;
+    const opened: unknown[] = [];
+    const lanes = () => ({
+      ...plainLanes(),
+      learned: () => [limit],
+      open: (_: unknown, known: unknown) => opened.push(known),
+    });
+    const { store } = await run([conversationCase(0, 3, 0)], { lanes });
+    await runPlan({ name: '', snapshot: {}, cases: [conversationCase(0, 3, 0)] }, hostOf(store, { lanes }));
+    expect(opened).toEqual([[], [limit]]);
+    expect(await store.lengths('spec')).toMatchObject([{ name: 'scenario 0', calls: 8, seen: 2 }]);
+  });
+});
+
+describe('a plan that cannot run', () => {
+  it('is refused when it has no cases', async () => {
+    await expect(run([])).rejects.toMatchObject({ code: 'run/no-cases' });
+  });
+
+  it('is refused when two cases have one key', async () => {
+    await expect(run(list(2, () => ({ key: caseKey('same') })))).rejects.toMatchObject({ code: 'plan/not-unique' });
+  });
+
+  it('is refused before anything is written when it has a budget and no price', async () => {
+    const store = await openStore({ at: ':memory:' });
+    const free = { ...echoProvider('a'), price: () => undefined };
+    const host = hostOf(store, { provider: () => free });
+    await expect(
+      runPlan({ name: '', snapshot: {}, cases: list(2), settings: { budgetUsdMicros: 100 } }, host),
+    ).rejects.toMatchObject({ code: 'budget/unknown-price' });
+    expect(await store.runs()).toEqual([]);
+  });
+});
+
+describe('a case that goes wrong', () => {
+  it('ends as an error row and leaves the others alone', async () => {
+    const provider = echoProvider('a', async (request) => {
+      if (textOf(request) === 'question 1') throw new Error('boom');
+      if (textOf(request) === 'question 2')
+        return { kind: 'failure', code: 'auth', message: 'no key', retryable: false, billed: 'no' };
+      return reply('a:b');
+    });
+    const { outcome, run: stored } = await run(list(4), { provider: () => provider });
+    expect(outcome).toMatchObject({ complete: true, totals: { passed: 2, errors: 2 } });
+    expect((await stored.rows({ after: 0, limit: 2 })).map(({ row }) => row.error?.code)).toEqual(['program', 'auth']);
+  });
+
+  it('times out by working time: a long queue does not count, a long call does', async () => {
+    const hung = echoProvider('a', async (request) => (textOf(request) === 'question 0' ? never() : reply('a:b')));
+    const { outcome, run: stored } = await run(
+      list(30),
+      { provider: () => hung, lanes: () => plainLanes(1) },
+      { settings: { timeoutMs: 60 } },
+    );
+    expect(outcome.totals).toMatchObject({ passed: 29, errors: 1 });
+    expect((await stored.rows({ after: -1, limit: 1 }))[0]?.row).toMatchObject({
+      status: 'error',
+      error: { code: 'timeout' },
+    });
+  });
+});
+
+describe('a run-level stop', () => {
+  it('leaves provisional rows for all that is open, and resume replaces them', async () => {
+    const controller = new AbortController();
+    const observer = (event: RunEvent): void => {
+      if (event.type === 'case-end' && event.completed === 7) controller.abort();
+    };
+    const {
+      outcome,
+      store,
+      run: stored,
+    } = await run(mixedPlan(30), { observers: [observer], signal: controller.signal });
+    expect(outcome).toMatchObject({ complete: false, stopReason: 'interrupted', totals: { planned: 30 } });
+    expect(await stored.rowCounts()).toMatchObject({ total: 30 });
+    expect((await stored.record()).status).toBe('suspended');
+    const again = await resumeRun(outcome.run, hostOf(store));
+    expect(again).toMatchObject({ complete: true, totals: { planned: 30, aborted: 0 } });
+    expect(await tableOf(stored)).toEqual(await tableOf((await run(mixedPlan(30))).run));
+  });
+
+  it('stops new starts at once and ends although a server hangs', async () => {
+    const controller = new AbortController();
+    let sentAfterAbort = 0;
+    const provider = echoProvider('a', () => {
+      if (controller.signal.aborted) sentAfterAbort++;
+      setImmediate(() => controller.abort());
+      return never();
+    });
+    const { outcome } = await run(
+      list(50),
+      { provider: () => provider, signal: controller.signal },
+      { settings: { graceMs: 20 } },
+    );
+    expect(sentAfterAbort).toBe(0);
+    expect(outcome).toMatchObject({ complete: false, totals: { aborted: 50 } });
+  });
+
+  it('keeps the answers that arrive within the grace', async () => {
+    const controller = new AbortController();
+    const provider = echoProvider('a', async () => {
+      controller.abort();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return reply('a:b');
+    });
+    const { outcome } = await run(list(5), {
+      provider: () => provider,
+      signal: controller.signal,
+      lanes: () => plainLanes(1),
+    });
+    expect(outcome.totals).toMatchObject({ passed: 1, aborted: 4 });
+  });
+
+  it('gives timeout rows to the unprocessed after the max duration', async () => {
+    const { outcome, run: stored } = await run(
+      list(5),
+      { provider: () => echoProvider('a', never) },
+      { settings: { maxDurationMs: 30, graceMs: 5 } },
+    );
+    expect(outcome).toMatchObject({ stopReason: 'max-duration', totals: { planned: 5, errors: 5 } });
+    expect((await stored.rows({ after: -1, limit: 1 }))[0]?.row.error?.message).toBe(
+      'Evaluation exceeded max duration of 30ms',
+    );
+  });
+
+  it('stops when only lanes parked for long are left, and says until when', async () => {
+    const until = Date.now() + 3_600_000;
+    const lanes: RunHost['lanes'] = ({ onEvent }) => {
+      const plain = plainLanes();
+      return {
+        ...plain,
+        submit: (call) => {
+          if (call.lane !== 'b') return plain.submit(call);
+          setImmediate(() => onEvent({ type: 'lane-park', lane: call.lane, at: 0, until, reason: 'daily quota' }));
+          return new Promise(() => {});
+        },
+      };
+    };
+    const cases = list(20, (index) => ({
+      column: { position: index % 2, provider: index % 2 ? 'b' : 'a', prompt: 'q' },
+    }));
+    const { outcome } = await run(cases, { lanes }, { settings: { graceMs: 5 } });
+    expect(outcome).toMatchObject({
+      complete: false,
+      stopReason: 'parked',
+      until,
+      totals: { passed: 10, aborted: 10 },
+    });
+  });
+
+  it('lets no second process work on a run that has one', async () => {
+    const store = await openStore({ at: ':memory:' });
+    const owner = { host: 'h', pid: 1, startedAt: 'x' };
+    const created = await store.createRun({ id: 'r' as never, name: '', createdAt: 1, snapshot: {}, options: {} });
+    await created.change({ planned: 0 });
+    await created.claim({ ...owner, seenAt: 1 }, () => true);
+    const host = hostOf(store, { owner: { ...owner, pid: 2 }, ownerAlive: () => true });
+    await expect(resumeRun(created.id, host)).rejects.toMatchObject({ code: 'run/busy' });
+    expect(await resumeRun(created.id, { ...host, ownerAlive: () => false })).toMatchObject({ complete: true });
+  });
+});
+
+describe('a budget', () => {
+  it('is never overspent, whatever calls cost', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const cap = 40 + seed * 37;
+      let spent = 0;
+      const provider = echoProvider('a', async () => {
+        const outputTokens = (seed * 31 + spent) % 100;
+        spent += 10 + 2 * outputTokens;
+        await new Promise((resolve) => setImmediate(resolve));
+        return reply('a:b', { usage: { inputTokens: 10, outputTokens } });
+      });
+      const { outcome } = await run(
+        list(40),
+        { provider: () => provider },
+        { settings: { budgetUsdMicros: cap, graceMs: 50 } },
+      );
+      expect(spent).toBeLessThanOrEqual(cap);
+      expect(outcome.totals.planned).toBe(40);
+    }
+  });
+
+  it('counts what earlier processes of the run have spent', async () => {
+    const { outcome, store } = await run(list(40), {}, { settings: { budgetUsdMicros: 300 } });
+    expect(outcome).toMatchObject({ complete: false, stopReason: 'budget' });
+    const again = await resumeRun(outcome.run, hostOf(store));
+    expect(again.totals.passed).toBe(outcome.totals.passed);
+    expect(await resumeRun(outcome.run, hostOf(store), undefined, { budgetUsdMicros: 100_000 })).toMatchObject({
+      complete: true,
+    });
+  });
+});
+
+it('names a case by its index in every row', async () => {
+  const { run: stored } = await run(list(3));
+  expect((await stored.case(caseIndex(2)))?.name).toBe('case 2');
+});

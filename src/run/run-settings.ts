@@ -1,0 +1,25 @@
+/** How a run behaves; kept with the run, so that a resume behaves the same. */
+import type { Millis, UsdMicros } from '../domain/ids.ts';
+import type { Json } from '../domain/json.ts';
+
+export interface RunSettings {
+  /** `global`: a case with registers or history makes all prompt cases sequential. `conversation`: only where it matters. */
+  readonly serialize: 'global' | 'conversation';
+  /** Most working time of a prompt case, grading included; queueing and back-off do not count. */
+  readonly timeoutMs?: Millis;
+  readonly maxDurationMs?: Millis;
+  readonly budgetUsdMicros?: UsdMicros;
+  /** A run that only waits for lanes parked longer than this stops. */
+  readonly maxWaitMs: Millis;
+  /** How long answers in flight are awaited when the run stops. */
+  readonly graceMs: Millis;
+}
+
+export const defaultSettings: RunSettings = { serialize: 'global', maxWaitMs: 15 * 60_000, graceMs: 1_000 };
+
+export const settingsJson = (settings: RunSettings): Json => ({ ...settings });
+
+export const settingsOf = (options: Json): RunSettings => ({
+  ...defaultSettings,
+  ...(options as Partial<RunSettings>),
+});

@@ -1,0 +1,66 @@
+/**
+ * Job: end a run before its plan is done, in two moments: at once nothing new starts; after a short grace what is still
+ * in flight is cancelled. An answer that arrives within the grace is kept, because it is paid for.
+ */
+import type { EpochMillis, Millis } from '../domain/ids.ts';
+import type { StopReason } from '../domain/run-event.ts';
+import type { Clock } from '../platform/clock.ts';
+
+/** Thrown out of a case's effects when the run is stopping: the case is suspended, not finished. */
+export class Suspended extends Error {
+  constructor() {
+    super('the run was stopped');
+    this.name = 'Suspended';
+  }
+}
+
+export class RunStop {
+  readonly #clock: Clock;
+  readonly #graceMs: Millis;
+  readonly #starts = new AbortController();
+  readonly #flights = new AbortController();
+  #inFlight = 0;
+  #cancelTimer: () => void = () => {};
+  reason: StopReason | undefined;
+  until: EpochMillis | undefined;
+
+  constructor(clock: Clock, graceMs: Millis) {
+    this.#clock = clock;
+    this.#graceMs = graceMs;
+  }
+
+  /** Aborts the moment the run stops: nothing may start any more. */
+  get starts(): AbortSignal {
+    return this.#starts.signal;
+  }
+
+  /** Aborts when the grace is over: nothing may go on any more. */
+  get flights(): AbortSignal {
+    return this.#flights.signal;
+  }
+
+  /** The first reason counts. */
+  stop(reason: StopReason, until?: EpochMillis): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.until = until;
+    this.#starts.abort(new Suspended());
+    if (this.#inFlight === 0 || this.#graceMs <= 0 || reason === 'storage') this.cut();
+    else this.#cancelTimer = this.#clock.at(this.#clock.now() + this.#graceMs, () => this.cut());
+  }
+
+  /** Ends the grace. */
+  cut(): void {
+    this.#cancelTimer();
+    if (!this.#flights.signal.aborted) this.#flights.abort(new Suspended());
+  }
+
+  /** Something is on the wire; the returned function says that it no longer is. */
+  takeOff(): () => void {
+    this.#inFlight++;
+    return () => {
+      this.#inFlight--;
+      if (this.#inFlight === 0 && this.#starts.signal.aborted) this.cut();
+    };
+  }
+}
