@@ -8,6 +8,10 @@ export interface Problem {
   readonly message: string;
   /** The nearest right thing: a name, an expected type, a cure. */
   readonly hint?: string;
+  /** Absent: an error. A warning never keeps anything from running, except where the user asked for strictness. */
+  readonly severity?: 'error' | 'warning';
+  /** The source line it is about, for the caret. */
+  readonly excerpt?: string;
 }
 
 /** `file:line:column  message (hint)`: the one form in which a problem is told. */
