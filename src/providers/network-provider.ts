@@ -24,7 +24,7 @@ import {
 } from './classify-failure.ts';
 import type { Vendor } from './failure-rules.ts';
 import type { HintDialect } from './hint-headers.ts';
-import { type HttpClient, type HttpRequest, type HttpResponse, secretsIn } from './http-client.ts';
+import { type HttpClient, type HttpHead, type HttpRequest, type HttpResponse, secretsIn } from './http-client.ts';
 import type { Lane } from './lane-scope.ts';
 import { parseJson } from './parse-json.ts';
 import type { PriceFunction } from './prices.ts';
@@ -79,6 +79,8 @@ export interface WireFormat {
   ): ReplyDraft | FormatProblem | Promise<ReplyDraft | FormatProblem>;
   /** True when the body need not be JSON: `body` is then the text. */
   readonly anyBody?: true;
+  /** Told of every error answer's head. */
+  onError?(head: HttpHead): void;
   /** Which statuses count as answers; 2xx unless told. */
   accepts?(status: number): boolean;
 }
@@ -155,7 +157,10 @@ async function callOnce(
   if (result.kind === 'fault') return failureOfFault(result, context, hints);
   const clean = withoutSecrets(result, wire);
   const accepted = provider.format.accepts?.(clean.status) ?? (clean.status >= 200 && clean.status < 300);
-  if (!accepted) return errorOutcome(clean, context, dialect);
+  if (!accepted) {
+    provider.format.onError?.(clean);
+    return errorOutcome(clean, context, dialect);
+  }
   return readAnswer(provider, price, clean, hints ?? { readings: [] }, request, options, context);
 }
 

@@ -1,12 +1,26 @@
 import { distance } from 'fastest-levenshtein';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Provider } from '../domain/provider.ts';
+import { anthropicFactory } from './anthropic/factory.ts';
+import { azureFactory } from './azure/factory.ts';
+import { bedrockFactory } from './bedrock/factory.ts';
+import { googleFactory } from './google/factory.ts';
+import { httpFactory } from './http/factory.ts';
+import { ollamaFactory } from './ollama/factory.ts';
 import { openaiFactory } from './openai/factory.ts';
 import { openaiVendors } from './openai/vendors.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from './provider-factory.ts';
 
 /** The network families. Program providers and `sim:` are added by whoever composes the run. */
-export const networkFactories: readonly ProviderFactory[] = [openaiFactory];
+export const networkFactories: readonly ProviderFactory[] = [
+  openaiFactory,
+  anthropicFactory,
+  azureFactory,
+  bedrockFactory,
+  googleFactory,
+  ollamaFactory,
+  httpFactory,
+];
 
 /** Prefixes for the advice on an unknown id. */
 const knownPrefixes: readonly string[] = [
