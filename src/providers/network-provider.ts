@@ -300,7 +300,8 @@ function finish(
   if (!text.isWellFormed()) flags.push('lone-surrogates');
   if (text.includes('\0')) flags.push('nul-in-text');
   if (draft.usage === undefined) flags.push('usage-missing');
-  if (isSubstituted(provider.model, draft.servedModel)) flags.push('model-substituted');
+  if (provider.vendor !== 'http' && provider.vendor !== 'azure' && isSubstituted(provider.model, draft.servedModel))
+    flags.push('model-substituted');
   const type = String(response.headers['content-type'] ?? '');
   if (provider.format.anyBody !== true && !type.includes('json')) flags.push('wrong-content-type');
   const cost = draft.usage === undefined ? undefined : price(draft.usage);
