@@ -1,6 +1,5 @@
 /** Where a case's steps are kept: in the store, or in memory for a conversation that is run by itself. */
 import type { CaseIndex } from '../domain/ids.ts';
-import type { EncodedRequest } from '../store/message-chain.ts';
 import type { Answer, Intent, RunStore, StepHistory } from '../store/store.ts';
 
 export interface Journal {
@@ -15,7 +14,7 @@ export interface Journal {
   /**
    * Set for a replay: nothing may happen that was not recorded. Gets the step that is missing or differs, and throws.
    */
-  readonly refuse?: (path: string, request: EncodedRequest) => never;
+  readonly refuse?: (path: string, request: unknown) => never;
 }
 
 export const emptyHistory: StepHistory = { answers: new Map(), sends: new Map() };

@@ -81,7 +81,7 @@ export function createStep({ journal, name, now, onEnd }: StepParts): Step {
       onEnd?.({ kind, answer: recorded, replayed: true });
       return { value: recorded.value as never, times: recorded.times, replayed: true };
     }
-    journal.refuse?.(path, encoded);
+    journal.refuse?.(path, request);
     const earlier = Math.max(journal.recorded.sends.get(path) ?? 0, recorded?.send ?? 0);
     const send = earlier + 1;
     let intended: Promise<void> | undefined;
