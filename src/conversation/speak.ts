@@ -41,7 +41,9 @@ export async function speak(stage: Stage, part: Part, turnCalls: TurnCalls): Pro
       reply.text.toWellFormed().trim(),
       stage.setup.useTools ? undefined : stage.specification.end_marker,
     );
-    const calls = stage.setup.useTools ? rekey(stage, reply.toolCalls, round) : ignoreCalls(stage, part, reply, round);
+    const calls = stage.setup.useTools
+      ? rekey(stage, part, reply.toolCalls, round)
+      : ignoreCalls(stage, part, reply, round);
     if (isEmptyReply(part, marked.text, calls.length, marked.ended, reply, draft)) {
       emptyReplies += 1;
       stage.ledger.log({

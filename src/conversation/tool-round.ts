@@ -42,11 +42,11 @@ export interface RoundOutcome {
 const repairs = 2;
 
 /** Gives every call an id of its own; a missing, empty or used one is replaced, and kept beside. */
-export function rekey(stage: Stage, calls: readonly ToolCall[], round: number): RecordedToolCall[] {
+export function rekey(stage: Stage, part: Part, calls: readonly ToolCall[], round: number): RecordedToolCall[] {
   return calls.map((call, at) => {
     const text = typeof call.id === 'string' ? call.id : '';
     const own = text !== '' && !stage.usedCallIds.has(text);
-    const id = own ? text : `call_${stage.turn}_${round}_${at + 1}`;
+    const id = own ? text : unusedId(stage, `call_${stage.turn}_${part.key}_${round}_${at + 1}`);
     stage.usedCallIds.add(id);
     const plain: RecordedToolCall = {
       id,
@@ -55,6 +55,10 @@ export function rekey(stage: Stage, calls: readonly ToolCall[], round: number): 
     };
     return own || text === '' ? plain : { ...plain, original_id: text };
   });
+}
+
+function unusedId(stage: Stage, wanted: string): string {
+  return stage.usedCallIds.has(wanted) ? unusedId(stage, `${wanted}_`) : wanted;
 }
 
 export async function runToolRound(

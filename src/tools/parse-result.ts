@@ -20,8 +20,7 @@ export type ResultText = { readonly text: string } | { readonly fault: string };
 export function resultText(value: unknown): ResultText {
   if (value === undefined) return { fault: 'it returned nothing' };
   if (typeof value === 'string') return bounded(value);
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
-    return { fault: 'it returned bytes instead of text or JSON' };
+  if (isBytes(value)) return { fault: 'it returned bytes instead of text or JSON' };
   try {
     const text = JSON.stringify(value);
     return text === undefined ? { fault: `it returned a ${typeof value}` } : bounded(text);
@@ -29,6 +28,17 @@ export function resultText(value: unknown): ResultText {
     return { fault: `its answer cannot be written as JSON (${firstLine(error)})` };
   }
 }
+
+/** Bytes, also in the form that Node gives a Buffer on its way through JSON. */
+const isBytes = (value: unknown): boolean =>
+  ArrayBuffer.isView(value) ||
+  value instanceof ArrayBuffer ||
+  (typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    value.type === 'Buffer' &&
+    'data' in value &&
+    Array.isArray(value.data));
 
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
