@@ -193,6 +193,7 @@ export async function sendModelCall(
     index: caller.index,
     path,
     estimate,
+    maxOutput: most.outputTokens,
     expectedCalls: call.expectedCalls ?? Math.max(1, caller.expectedCalls - made),
     made,
     ...(caller.serial ? { serial: true } : {}),

@@ -11,6 +11,8 @@ export interface LaneCall {
   readonly index: CaseIndex;
   readonly path: string;
   readonly estimate: TokenEstimate;
+  /** Most output tokens the request allows; absent means what the estimate says. */
+  readonly maxOutput?: number;
   /** Calls this case is still expected to make, this one included. */
   readonly expectedCalls: number;
   /** Calls this case has made before. */

@@ -1,0 +1,42 @@
+import type { AccountingProfile } from '../domain/provider.ts';
+import type { Usage } from '../domain/reply.ts';
+import type { QueuedCall } from './queued-call.ts';
+
+/** What a call takes from each bucket at its start, under the provider's own counting rule. */
+export function reservation(call: QueuedCall, profile: AccountingProfile, outputP90: number | undefined): number[] {
+  const max = call.maxOutput ?? profile.defaultMaxTokens;
+  const expected = Math.min(max, outputP90 ?? max);
+  const output = profile.reserve === 'expected' ? expected : profile.reserve === 'input' ? 0 : max;
+  const weighed = output * profile.outputFactor;
+  const tokens = profile.reserve === 'max(input,max)' ? Math.max(call.input, weighed) : call.input + weighed;
+  return profile.separate ? [1, tokens, call.input, weighed] : [1, tokens, 0, 0];
+}
+
+/** What stays taken once the provider has said what it counted; undefined where it did not say: the reservation stays. */
+export function realUse(profile: AccountingProfile, usage: Usage | undefined): number[] | undefined {
+  if (profile.settle === 'reserved' || usage?.inputTokens === undefined) return undefined;
+  const cached = usage.cachedInputTokens ?? 0;
+  const input = usage.inputTokens - cached + cached * profile.cachedFactor + (usage.cacheWriteTokens ?? 0);
+  const output = (usage.outputTokens ?? 0) * (profile.reserve === 'input' ? 0 : profile.outputFactor);
+  return profile.separate ? [1, input + output, input, output] : [1, input + output, 0, 0];
+}
+
+/** The part of a reservation that the provider itself takes only when the answer is complete. */
+export function takenAtEnd(call: QueuedCall, profile: AccountingProfile): readonly number[] {
+  if (profile.reserve !== 'expected') return nothing;
+  const [, tokens = 0, , output = 0] = call.reserved;
+  return [0, tokens - call.input, 0, output];
+}
+
+const nothing: readonly number[] = [0, 0, 0, 0];
+
+/** Counts real use and nothing else: the profile of a provider about which nothing is known. */
+export const plainProfile: AccountingProfile = {
+  name: 'plain',
+  reserve: 'expected',
+  settle: 'real',
+  cachedFactor: 1,
+  outputFactor: 1,
+  separate: false,
+  defaultMaxTokens: 1024,
+};

@@ -1,0 +1,398 @@
+/**
+ * The scheduler: a deterministic state machine, `(state, event, now) -> commands`. The state is changed in place.
+ *
+ * Job: decide when each call of each lane starts, is tried again, or ends. Not its job: time, promises, the network:
+ * a driver binds it to the real clock (`run/lanes.ts`), the simulator to a virtual one (`sim/`).
+ *
+ * Invariants, cited by the property tests:
+ * L1 never more request starts than capacity + rate * dt in any interval; never over a node's concurrency
+ * L2 each call ends once; reserved = settled + refunded + held at every node
+ * L3 never idle while a call is ready and its nodes are open
+ * L4 a stopped lane leaves the start times of lanes that share no node with it bit-identical
+ * L5 no start on a gated resource before its hint
+ * L6 a rate limit never lowers `maxRetries`; `maxRateLimited` bounds it
+ * L7 call k+1 of a chain starts after call k ended
+ * L8 no start after abort
+ * L9 same seed, same events: same commands
+ */
+import { assertNever, ParlaneError } from '../domain/errors.ts';
+import type { EpochMillis, LaneKey, Millis } from '../domain/ids.ts';
+import type { LaneEvent, LaneNode, LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
+import { Ending } from './ending.ts';
+import { LaneGroup } from './lane-group.ts';
+import { type LaneSpec, LaneState } from './lane-state.ts';
+import { LimitNode } from './limit-node.ts';
+import type { CallEnd, Command, SchedulerEvent } from './messages.ts';
+import { type CallInput, QueuedCall, resourceNames } from './queued-call.ts';
+import { readyAt, tooLarge } from './readiness.ts';
+import { reservation, takenAtEnd } from './reservation.ts';
+import { SerialGate } from './serial-gate.ts';
+import { snapshotOf } from './snapshot.ts';
+import { checkCall, checkLane, checkLimits } from './validate.ts';
+
+export interface SchedulerOptions {
+  readonly seed?: number;
+  /** Most calls in flight over all lanes; absent means no such cap. */
+  readonly globalCap?: number;
+  /** A wait longer than this parks a lane instead of blocking it. */
+  readonly maxWaitMs?: Millis;
+  /** Whether lane events are wanted; a simulation that nobody watches leaves them out. */
+  readonly events?: boolean;
+}
+
+const defaultMaxWaitMs = 15 * 60_000;
+
+export class Scheduler {
+  private readonly lanes = new Map<LaneKey, LaneState>();
+  private readonly sharedNodes = new Map<string, { node: LimitNode; group: LaneGroup }>();
+  private readonly calls = new Map<number, QueuedCall>();
+  private readonly gate = new SerialGate();
+  private readonly ending: Ending;
+  private readonly options: SchedulerOptions;
+  private readonly globalNode: LaneNode | undefined;
+  private commands: Command[] = [];
+  private aborted = false;
+
+  constructor(options: SchedulerOptions = {}) {
+    checkLimits('global cap', options.globalCap === undefined ? {} : { maxConcurrent: options.globalCap });
+    this.options = options;
+    this.globalNode =
+      options.globalCap === undefined ? undefined : { key: 'global', limits: { maxConcurrent: options.globalCap } };
+    this.ending = new Ending(options.maxWaitMs ?? defaultMaxWaitMs, {
+      finish: (call, end, now) => this.finish(call, end, now),
+      tell: (event) => this.tell(event),
+    });
+  }
+
+  handle(event: SchedulerEvent, now: EpochMillis): readonly Command[] {
+    this.commands = [];
+    this.transition(event, now);
+    return this.commands;
+  }
+
+  /** Every lane as it stands, in the order in which they were opened. */
+  snapshot(now: EpochMillis): LaneSnapshot[] {
+    return [...this.lanes.values()].map((lane) => snapshotOf(lane, now, this.gate.heldBy));
+  }
+
+  /** The limits a later run may start from. */
+  learned(key: LaneKey): LearnedLimit[] {
+    return this.lane(key).pace.remember();
+  }
+
+  /** How many calls wait or run in a lane: a lazy source keeps this above a floor. */
+  load(key: LaneKey): { readonly queued: number; readonly inFlight: number } {
+    const lane = this.lane(key);
+    return { queued: lane.queued + lane.aside, inFlight: lane.inFlight };
+  }
+
+  /** When nothing runs and only parked lanes have work left: when the first of them opens. */
+  stalledUntil(now: EpochMillis): EpochMillis | undefined {
+    let first = Number.POSITIVE_INFINITY;
+    for (const lane of this.lanes.values()) {
+      if (lane.inFlight > 0) return undefined;
+      if (lane.queued === 0) continue;
+      if (lane.parkedUntil <= now) return undefined;
+      first = Math.min(first, lane.parkedUntil);
+    }
+    return first === Number.POSITIVE_INFINITY ? undefined : first;
+  }
+
+  private transition(event: SchedulerEvent, now: EpochMillis): void {
+    switch (event.type) {
+      case 'open':
+        return this.open(event.lane, now);
+      case 'submit':
+        return this.submit(event.lane, event.call, now);
+      case 'head':
+        return this.head(event.call, event.hints, now);
+      case 'end':
+        return this.end(event, now);
+      case 'timer':
+        return this.timer(event.lane, now);
+      case 'pause':
+      case 'resume':
+        return this.setPaused(event.lane, event.type === 'pause', now);
+      case 'retune':
+        return this.retune(event.lane, event.limits, now);
+      case 'case-open':
+        return this.enqueueAll(this.gate.open(event.index, event.serial), now);
+      case 'case-close':
+        return this.enqueueAll(this.gate.close(event.index), now);
+      case 'cancel':
+        return this.cancel((call) => call.index === event.index, now);
+      case 'abort':
+        this.aborted = true;
+        return this.cancel(() => true, now);
+      default:
+        return assertNever(event);
+    }
+  }
+
+  private open(spec: LaneSpec, now: number): void {
+    checkLane(spec);
+    if (this.lanes.has(spec.key)) return;
+    const group = new LaneGroup();
+    const shared = [...(this.globalNode ? [this.globalNode] : []), ...(spec.shared ?? [])].map((node) =>
+      this.share(node, group, now),
+    );
+    const own = new LimitNode({ key: spec.key, ...(spec.limits ? { limits: spec.limits } : {}) }, now);
+    const lane = new LaneState(spec, shared, own, group, this.options.seed ?? 1, now);
+    group.lanes.push(lane);
+    this.lanes.set(spec.key, lane);
+  }
+
+  private share(spec: LaneNode, group: LaneGroup, now: number): LimitNode {
+    const known = this.sharedNodes.get(spec.key);
+    if (known === undefined) {
+      const node = new LimitNode(spec, now);
+      this.sharedNodes.set(spec.key, { node, group });
+      return node;
+    }
+    if (known.group !== group) {
+      const old = known.group;
+      group.absorb(old);
+      for (const entry of this.sharedNodes.values()) if (entry.group === old) entry.group = group;
+    }
+    return known.node;
+  }
+
+  private submit(key: LaneKey, input: CallInput, now: number): void {
+    const lane = this.lane(key);
+    checkCall(input);
+    if (this.aborted) {
+      throw new ParlaneError(
+        'lanes/aborted',
+        `Call ${input.path} of case ${input.index} came after the abort.`,
+        'Start a new run, or resume this one.',
+      );
+    }
+    const call = new QueuedCall(lane, input, now);
+    call.reserved = reservation(call, lane.profile, lane.outputs.p90());
+    const large = tooLarge(call);
+    if (large !== undefined) {
+      const name = resourceNames[large.resource];
+      throw new ParlaneError(
+        'lanes/too-large',
+        `Call ${input.path} of case ${input.index} needs ${Math.ceil(large.cost)} ${name}, but lane ${key} never has more than ${large.limit}.`,
+        "Shorten the prompt, lower max_tokens, or raise the lane's limit.",
+        { ...large, resource: name },
+      );
+    }
+    this.calls.set(call.id, call);
+    if (this.options.events) this.tell({ type: 'call-queue', lane: key, call: call.id, index: call.index, at: now });
+    if (lane.closedReason !== undefined)
+      return this.finish(call, { type: 'lane-closed', reason: lane.closedReason }, now);
+    if (!this.gate.admit(call)) {
+      lane.aside += 1;
+      return;
+    }
+    this.enqueue(call, now);
+    this.pump(lane.group, now);
+  }
+
+  private enqueueAll(calls: readonly QueuedCall[], now: number): void {
+    for (const call of calls) {
+      call.lane.aside -= 1;
+      this.enqueue(call, now);
+    }
+    for (const group of new Set(calls.map((call) => call.lane.group))) this.pump(group, now);
+  }
+
+  private enqueue(call: QueuedCall, now: number): void {
+    if (call.notBefore > now) call.lane.delayed.push(call);
+    else call.lane.ready.push(call);
+  }
+
+  private head(id: number, hints: Parameters<LaneState['pace']['hear']>[1], now: number): void {
+    const call = this.calls.get(id);
+    if (call === undefined) return;
+    this.ending.hear(call, hints, now);
+    this.pump(call.lane.group, now);
+  }
+
+  private end(event: Extract<SchedulerEvent, { type: 'end' }>, now: number): void {
+    const call = this.calls.get(event.call);
+    if (call === undefined || !call.running) {
+      throw new ParlaneError(
+        'lanes/unknown-call',
+        `Call ${event.call} is not running.`,
+        'End each started call exactly once.',
+      );
+    }
+    const again = this.ending.end(call, event.result, this.aborted, now);
+    if (again) this.enqueue(call, now);
+    if (call.lane.closedReason !== undefined) this.emptyClosed(call.lane, now);
+    this.pump(call.lane.group, now);
+  }
+
+  private emptyClosed(lane: LaneState, now: number): void {
+    const end: CallEnd = { type: 'lane-closed', reason: lane.closedReason ?? '' };
+    const waiting = [...lane.ready.drain(), ...lane.delayed.drain(), ...this.gate.remove((call) => call.lane === lane)];
+    lane.aside = 0;
+    for (const call of waiting.sort((a, b) => a.id - b.id)) this.finish(call, end, now);
+  }
+
+  private timer(key: LaneKey, now: number): void {
+    const lane = this.lane(key);
+    lane.timerAt = Number.POSITIVE_INFINITY;
+    this.pump(lane.group, now);
+  }
+
+  private setPaused(key: LaneKey, paused: boolean, now: number): void {
+    const lane = this.lane(key);
+    if (lane.paused === paused) return;
+    lane.paused = paused;
+    this.tell({ type: paused ? 'lane-pause' : 'lane-resume', lane: key, at: now });
+    this.pump(lane.group, now);
+  }
+
+  private retune(key: LaneKey, limits: Parameters<LimitNode['declare']>[0], now: number): void {
+    const lane = this.lane(key);
+    checkLimits(`lane ${key}`, limits);
+    lane.own.declare(limits, now);
+    lane.pace.retuned();
+    if (limits.minGapMs !== undefined) lane.minGapMs = limits.minGapMs;
+    if (limits.maxConcurrent !== undefined) {
+      const from = lane.concurrency.dynamic;
+      lane.concurrency.configure(limits.maxConcurrent);
+      this.tell({
+        type: 'lane-concurrency',
+        lane: key,
+        at: now,
+        from,
+        to: lane.concurrency.dynamic,
+        reason: 'retuned',
+      });
+    }
+    this.pump(lane.group, now);
+  }
+
+  /** Ends what waits, cancels what runs. */
+  private cancel(matches: (call: QueuedCall) => boolean, now: number): void {
+    for (const call of this.gate.remove(matches)) {
+      call.lane.aside -= 1;
+      this.finish(call, { type: 'aborted' }, now);
+    }
+    for (const lane of this.lanes.values()) {
+      const waiting = [...lane.ready.remove(matches), ...lane.delayed.remove(matches)].sort((a, b) => a.id - b.id);
+      for (const call of waiting) this.finish(call, { type: 'aborted' }, now);
+    }
+    for (const call of this.calls.values()) {
+      if (!call.running || call.cancelled || !matches(call)) continue;
+      call.cancelled = true;
+      this.commands.push({ type: 'cancel', call: call.id });
+    }
+    for (const group of new Set([...this.lanes.values()].map((lane) => lane.group))) this.pump(group, now);
+  }
+
+  /** Starts whatever may start in this group, then sets each lane's one timer. */
+  private pump(group: LaneGroup, now: number): void {
+    const { lanes } = group;
+    if (lanes.length === 1) {
+      const lane = lanes[0] as LaneState;
+      let at = readyAt(lane, now);
+      while (at <= now && !this.aborted) {
+        this.start(lane, now);
+        at = readyAt(lane, now);
+      }
+      this.setTimer(lane, at);
+      return;
+    }
+    for (let next = this.fairest(group, now); next !== undefined; next = this.fairest(group, now))
+      this.start(next, now);
+    for (const lane of lanes) this.setTimer(lane, readyAt(lane, now));
+  }
+
+  /** Among the lanes that may start a call now, the one that has been served least; a tie goes to the longest remainder. */
+  private fairest(group: LaneGroup, now: number): LaneState | undefined {
+    if (this.aborted) return undefined;
+    let best: LaneState | undefined;
+    for (const lane of group.lanes) {
+      if (readyAt(lane, now) > now) continue;
+      if (lane.inFlight === 0 && lane.served < group.served) lane.served = group.served;
+      if (
+        best === undefined ||
+        lane.served < best.served ||
+        (lane.served === best.served && remainder(lane) > remainder(best))
+      ) {
+        best = lane;
+      }
+    }
+    return best;
+  }
+
+  private start(lane: LaneState, now: number): void {
+    const call = lane.ready.pop();
+    if (call === undefined) return;
+    const large = tooLarge(call);
+    if (large !== undefined) {
+      const resource = resourceNames[large.resource] ?? 'tokens';
+      return this.finish(call, { type: 'too-large', resource, limit: large.limit, cost: large.cost }, now);
+    }
+    call.running = true;
+    call.attempts += 1;
+    call.startedAt = now;
+    lane.started += 1;
+    call.startSeq = lane.started;
+    lane.lastStartAt = now;
+    lane.inFlight += 1;
+    lane.served += 1 / lane.weight;
+    if (lane.group.served < lane.served - 1) lane.group.served = lane.served - 1;
+    for (const node of lane.nodes) {
+      node.inFlight += 1;
+      for (let resource = 0; resource < 4; resource += 1)
+        node.reserve(resource, call.reserved[resource] as number, now);
+    }
+    const later = takenAtEnd(call, lane.profile);
+    for (let resource = 0; resource < 4; resource += 1) {
+      lane.precharged[resource] = (lane.precharged[resource] as number) + (later[resource] as number);
+    }
+    lane.pace.note(call, now, lane.precharged);
+    this.commands.push({ type: 'start', call: call.id, lane: lane.key, attempt: call.attempts });
+    if (this.options.events) {
+      this.tell({
+        type: 'call-start',
+        lane: lane.key,
+        call: call.id,
+        index: call.index,
+        at: now,
+        attempt: call.attempts,
+      });
+    }
+  }
+
+  private setTimer(lane: LaneState, at: number): void {
+    if (this.aborted) at = Number.POSITIVE_INFINITY;
+    if (at === lane.timerAt) return;
+    lane.timerAt = at;
+    this.commands.push({ type: 'timer', lane: lane.key, at: at === Number.POSITIVE_INFINITY ? undefined : at });
+  }
+
+  private finish(call: QueuedCall, end: CallEnd, now: number): void {
+    this.calls.delete(call.id);
+    call.lane.ended += 1;
+    this.commands.push({ type: 'finish', call: call.id, end });
+    if (!this.options.events) return;
+    const result = end.type === 'ok' ? 'ok' : end.type === 'aborted' ? 'aborted' : 'failed';
+    this.tell({ type: 'call-end', lane: call.lane.key, call: call.id, index: call.index, at: now, result });
+  }
+
+  private tell(event: LaneEvent): void {
+    if (this.options.events) this.commands.push({ type: 'event', event });
+  }
+
+  private lane(key: LaneKey): LaneState {
+    const lane = this.lanes.get(key);
+    if (lane !== undefined) return lane;
+    const known = [...this.lanes.keys()].join(', ');
+    throw new ParlaneError(
+      'lanes/unknown-lane',
+      `There is no lane ${key}.`,
+      `Open it first; open lanes: ${known === '' ? 'none' : known}.`,
+      { lane: key },
+    );
+  }
+}
+
+const remainder = (lane: LaneState): number => lane.ready.peek()?.remainder ?? 0;
