@@ -6,6 +6,8 @@ import { type CaseIndex, caseIndex, caseKey, type LaneKey, laneKey, runId } from
 import type { Json } from '../src/domain/json.ts';
 import type { Row, RowStatus } from '../src/domain/row.ts';
 import type { RunEvent } from '../src/domain/run-event.ts';
+import { laneLabel } from '../src/reporters/lane-label.ts';
+import type { RunReader } from '../src/reporters/run-reader.ts';
 
 export interface SampleLane {
   readonly key: string;
@@ -26,6 +28,8 @@ export interface SampleOptions {
   readonly erring?: number;
   /** Every n-th case is a conversation. */
   readonly conversationEvery?: number;
+  /** Turns of each conversation; 2 to 5 when absent. */
+  readonly turns?: number;
   readonly row?: (index: number, row: Row) => Row;
 }
 
@@ -64,7 +68,23 @@ const topics = [
   'policy/secrets',
 ];
 
-const conversation = (index: number, failed: boolean, turns: number): Json => ({
+/** Made-up words of made-up sentences: packs about as well as real text does. */
+function prose(random: () => number, words: number): string {
+  const syllables = 'ka lo mi ter an so re vun di pel or na ish gra tu be sen co'.split(' ');
+  const word = (): string => {
+    // Squared: some words come often, most seldom.
+    let left = Math.floor(random() ** 2 * 4000);
+    let text = '';
+    do {
+      text += syllables[left % syllables.length];
+      left = Math.floor(left / syllables.length);
+    } while (left > 0);
+    return text;
+  };
+  return `${Array.from({ length: words }, word).join(' ')}.`;
+}
+
+const conversation = (index: number, failed: boolean, turns: number, long: boolean): Json => ({
   session_id: `session-${index}`,
   scenario: 'scenario/angry-client',
   status: 'completed',
@@ -75,11 +95,17 @@ const conversation = (index: number, failed: boolean, turns: number): Json => ({
   end_time: '2026-11-15T10:00:30.000Z',
   tools_used: true,
   tool_call_count: 2,
-  conversation_history: Array.from({ length: turns }, (_, at) => at + 1).flatMap((turn) => [
-    agentEntry(index, turn, failed && turn === turns),
-    clientEntry(turn, turn === turns),
-  ]),
+  conversation_history: Array.from({ length: turns }, (_, at) => at + 1)
+    .flatMap((turn) => [agentEntry(index, turn, failed && turn === turns), clientEntry(turn, turn === turns)])
+    .map((entry, at) => (long ? lengthen(entry, index * 100 + at) : entry)),
 });
+
+function lengthen(entry: Json, seed: number): Json {
+  const random = mulberry(seed);
+  const fields = entry as { readonly [key: string]: Json };
+  const results = fields['tool_results'] === undefined ? {} : { tool_results: [{ found: prose(random, 60) }] };
+  return { ...fields, ...results, content: prose(random, 50), timestamp: new Date(1.79e12 + seed * 997).toISOString() };
+}
 
 function agentEntry(index: number, turn: number, broken: boolean): Json {
   const base = {
@@ -125,9 +151,10 @@ function statusOf(random: () => number, options: SampleOptions): RowStatus {
 }
 
 function sampleRow(index: number, column: number, status: RowStatus, options: SampleOptions): Row {
-  const isConversation = index % (options.conversationEvery ?? 5) === 4;
+  const every = options.conversationEvery ?? 5;
+  const isConversation = index % every === every - 1;
   const failed = status === 'failed';
-  const turns = 2 + (index % 4);
+  const turns = options.turns ?? 2 + (index % 4);
   const reason = isConversation
     ? 'The agent promised a refund without approval'
     : 'Expected output to contain "manager"';
@@ -158,7 +185,7 @@ function sampleRow(index: number, column: number, status: RowStatus, options: Sa
       ? { error: { code: 'timeout', message: 'No answer within 60 s. Raise timeoutMs or try again with --errors.' } }
       : { verdict: { ...check, componentResults: [check] } }),
     detail: isConversation
-      ? conversation(index, failed, turns)
+      ? conversation(index, failed, turns, options.turns !== undefined)
       : { prompt: 'You are a refund desk. A customer asks: where is my money?' },
     latencyMs: 1000 + ((index * 37) % 2000),
     queueMs: (index * 13) % 400,
@@ -284,4 +311,52 @@ export function* sampleRun(options: SampleOptions): Generator<RunEvent> {
     yield { type: 'case-end', index: id, at: now, status: row.status, row, completed, total };
   }
   yield { type: 'run-end', run: runId('42'), at: now, totals, complete: true };
+}
+
+/** A finished sample run behind the port that exports read through. */
+export function sampleReader(options: SampleOptions, title = 'refund-bot'): RunReader {
+  const columns = options.lanes.map(({ key }, position) => ({
+    position,
+    provider: laneLabel(laneKey(key)),
+    prompt: 'refund.md',
+  }));
+  const startedAt = options.startedAt ?? Date.UTC(2026, 10, 15, 10, 0, 0);
+  // A small run is made up once; a large one anew for every pass, so that it never stands in memory.
+  const small = options.lanes.reduce((sum, lane) => sum + lane.cases, 0) <= 5_000;
+  const kept = small ? [...sampleRun(options)] : undefined;
+  const play = (): Iterable<RunEvent> => kept ?? sampleRun(options);
+  return {
+    async info() {
+      let end: RunEvent | undefined;
+      for (const event of play()) end = event;
+      if (end?.type !== 'run-end') throw new Error('a sample run has an end');
+      const { totals, complete, at } = end;
+      return {
+        id: '42',
+        title,
+        startedAt,
+        durationMs: at - startedAt,
+        totals,
+        complete,
+        columns,
+        facts: { seed: '7' },
+      };
+    },
+    async *rows() {
+      const waiting = new Map<number, Row>();
+      let next = 0;
+      for (const event of play()) {
+        if (event.type !== 'case-end') continue;
+        waiting.set(event.index, event.row);
+        for (let row = waiting.get(next); row !== undefined; row = waiting.get(next)) {
+          waiting.delete(next);
+          next++;
+          yield row;
+        }
+      }
+    },
+    async *events() {
+      yield* play();
+    },
+  };
 }

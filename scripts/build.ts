@@ -4,7 +4,9 @@ import { cpSync, globSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const dataFiles = ['json', 'yaml', 'md', 'txt', 'html', 'css', 'py', 'rb', 'sql'].map((ending) => `src/**/*.${ending}`);
+const dataFiles = ['json', 'yaml', 'md', 'txt', 'html', 'css', 'js', 'py', 'rb', 'sql'].map(
+  (ending) => `src/**/*.${ending}`,
+);
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 const compiled = spawnSync('tsc', ['-p', 'tsconfig.build.json'], {
