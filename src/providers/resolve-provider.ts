@@ -9,9 +9,10 @@ import { httpFactory } from './http/factory.ts';
 import { ollamaFactory } from './ollama/factory.ts';
 import { openaiFactory } from './openai/factory.ts';
 import { openaiVendors } from './openai/vendors.ts';
+import { programFactories } from './program-factories.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from './provider-factory.ts';
 
-/** The network families. Program providers and `sim:` are added by whoever composes the run. */
+/** The network families; program providers and `sim:` are in `program-factories.ts`. */
 export const networkFactories: readonly ProviderFactory[] = [
   openaiFactory,
   anthropicFactory,
@@ -36,7 +37,7 @@ const knownPrefixes: readonly string[] = [
 export function resolveProvider(
   idOrOptions: string | ProviderOptions,
   context: ProviderContext,
-  programs: readonly ProviderFactory[] = [],
+  programs: readonly ProviderFactory[] = programFactories,
 ): Provider {
   const options = typeof idOrOptions === 'string' ? { id: idOrOptions } : idOrOptions;
   const full: ProviderContext = { resolve: (other) => resolveProvider(other, context, programs), ...context };
