@@ -34,6 +34,9 @@ const comparisons: Readonly<Record<string, (a: number, b: number) => number>> = 
   '>': (a, b) => truth(a > b),
 };
 
+const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 const token = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_][\w]*)|(==|!=|<=|>=|[-+*/%^()?:,<>]))/y;
 
 function tokensOf(formula: string): string[] {
@@ -93,7 +96,7 @@ class Reader {
 
   #comparison(): number {
     const left = this.#sum();
-    const compare = comparisons[this.#next ?? ''];
+    const compare = own(comparisons, this.#next ?? '');
     if (compare === undefined) return left;
     this.#at += 1;
     return compare(left, this.#sum());
@@ -136,13 +139,13 @@ class Reader {
     this.#at += 1;
     if (/^[\d.]/.test(word)) return Number(word);
     if (this.#take('(')) return this.#call(word);
-    const value = Object.hasOwn(this.#values, word) ? this.#values[word] : constants[word];
+    const value = own(this.#values, word) ?? own(constants, word);
     if (value === undefined) throw new FormulaProblem(`There is no metric "${word}"`);
     return value;
   }
 
   #call(name: string): number {
-    const call = Object.hasOwn(functions, name) ? functions[name] : undefined;
+    const call = own(functions, name);
     if (call === undefined) throw new FormulaProblem(`There is no function "${name}"`);
     const values = this.#take(')') ? [] : this.#arguments();
     return call(...values);

@@ -9,7 +9,12 @@ export const classifier: Check = async ({ value, text, assertion, inverse, grade
   );
   const threshold = thresholdOf(assertion) ?? 1;
   const scores = await grader.classify(text);
-  const score = value === undefined ? Math.max(0, ...Object.values(scores)) : (scores[value] ?? 0);
+  const score =
+    value === undefined
+      ? Math.max(0, ...Object.values(scores))
+      : Object.hasOwn(scores, value)
+        ? (scores[value] ?? 0)
+        : 0;
   const reached = score >= threshold - Number.EPSILON;
   return {
     pass: reached !== inverse,
