@@ -41,7 +41,7 @@ export function classifyAnswer(answer: ErrorAnswer, context: FailureContext): Fa
     (rule.vendors === undefined || rule.vendors.includes(context.vendor)) &&
     (rule.status === undefined || rule.status.includes(status)) &&
     (rule.words === undefined || rule.words.some((word) => words.has(word))) &&
-    (rule.messages === undefined || rule.messages.includes(messageOf(answer.body) ?? '')) &&
+    (rule.messages === undefined || rule.messages.some((whole) => whole.test(messageOf(answer.body) ?? ''))) &&
     (rule.retryAfterAtMostMs === undefined ||
       (answer.hints.retryAfterMs ?? Number.POSITIVE_INFINITY) <= rule.retryAfterAtMostMs);
   const code = failureRules.find(fits)?.code ?? (status >= 500 ? 'transient' : 'invalid_request');

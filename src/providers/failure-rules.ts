@@ -18,8 +18,8 @@ export interface FailureRule {
   readonly status?: readonly number[];
   /** The vendor's structured codes: error code, type, status word or exception name. Never a piece of a sentence. */
   readonly words?: readonly string[];
-  /** Whole messages that vendors send where they send no code. */
-  readonly messages?: readonly string[];
+  /** Whole messages, from first to last letter, that vendors send where they send no code. */
+  readonly messages?: readonly RegExp[];
   /** Fits only when a delay of at most this was given. */
   readonly retryAfterAtMostMs?: number;
   readonly code: FailureCode | 'content_filter';
@@ -85,6 +85,16 @@ export const failureRules: readonly FailureRule[] = [
     code: 'context_length',
   },
   { status: [413], code: 'context_length' },
+  {
+    status: [400],
+    messages: [
+      /^prompt is too long: \d+ tokens > \d+ maximum$/,
+      /^Input is too long for requested model\.?$/,
+      /^The input token count \(\d+\) exceeds the maximum number of tokens allowed \(\d+\)\.?$/,
+      /^input length and `max_tokens` exceed context limit: .*$/,
+    ],
+    code: 'context_length',
+  },
 
   // Overload is not a rate limit: everybody has it, and pacing does not cure it.
   {
@@ -103,7 +113,7 @@ export const failureRules: readonly FailureRule[] = [
   // Rates.
   {
     vendors: ['bedrock'],
-    messages: ['Too many tokens per day, please wait before trying again.'],
+    messages: [/^Too many tokens per day, please wait before trying again\.$/],
     code: 'daily_exhausted',
   },
   {

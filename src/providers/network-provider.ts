@@ -61,7 +61,8 @@ export interface ReplyDraft {
 /** A problem a format found: in the request before sending, or in the answer. */
 export interface FormatProblem {
   readonly kind: 'problem';
-  readonly code: 'invalid_request' | 'bad_response' | 'empty_response' | 'error_answer' | 'program';
+  /** `by-status`: an error answer after all, to be told by its status. */
+  readonly code: 'invalid_request' | 'bad_response' | 'empty_response' | 'error_answer' | 'program' | 'by-status';
   readonly message: string;
 }
 
@@ -193,6 +194,7 @@ async function readAnswer(
   );
   const draft = read instanceof Promise ? await read : read;
   if (draft.kind === 'problem') {
+    if (draft.code === 'by-status') return errorOutcome(response, context, provider.dialect ?? 'any');
     return {
       ...problemFailure(codeOf(draft), draft.message, provider.id),
       status: response.status,
@@ -207,7 +209,12 @@ async function readAnswer(
 /** Some servers commit to 200 and then say in the body that it failed. */
 const hasError = (body: Json): boolean => {
   const error = at(body, 'error');
-  return (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '');
+  const exception = at(body, '__type');
+  return (
+    (typeof error === 'object' && error !== null) ||
+    (typeof error === 'string' && error !== '') ||
+    typeof exception === 'string'
+  );
 };
 
 function innerStatus(body: Json): number | undefined {
@@ -272,8 +279,8 @@ function unreadable(response: HttpResponse, hints: RateHints, id: string, reason
   };
 }
 
-const codeOf = (problem: FormatProblem): Exclude<FormatProblem['code'], 'error_answer'> | 'transient' =>
-  problem.code === 'error_answer' ? 'transient' : problem.code;
+const codeOf = (problem: FormatProblem): Exclude<FormatProblem['code'], 'error_answer' | 'by-status'> | 'transient' =>
+  problem.code === 'error_answer' || problem.code === 'by-status' ? 'transient' : problem.code;
 
 const problemFailure = (code: ReturnType<typeof codeOf>, message: string, id: string): ProviderFailure => {
   const again = code === 'bad_response' || code === 'empty_response';
@@ -299,8 +306,8 @@ function finish(
   if (response.bytes !== undefined) flags.push('invalid-utf8');
   if (!text.isWellFormed()) flags.push('lone-surrogates');
   if (text.includes('\0')) flags.push('nul-in-text');
-  if (draft.usage === undefined) flags.push('usage-missing');
-  if (provider.vendor !== 'http' && provider.vendor !== 'azure' && isSubstituted(provider.model, draft.servedModel))
+  if (draft.usage?.inputTokens === undefined || draft.usage.outputTokens === undefined) flags.push('usage-missing');
+  if (!namesNoModel.has(provider.vendor) && isSubstituted(provider.model, draft.servedModel))
     flags.push('model-substituted');
   const type = String(response.headers['content-type'] ?? '');
   if (provider.format.anyBody !== true && !type.includes('json')) flags.push('wrong-content-type');
@@ -331,6 +338,9 @@ function withoutUndefined(draft: Told): Said<Told> {
   }
   return draft as Said<Told>;
 }
+
+/** A deployment's or an address's name says nothing about the model behind it. */
+const namesNoModel = new Set<Vendor>(['http', 'azure']);
 
 /** A dated or prefixed name of the same model is no substitution. */
 function isSubstituted(asked: string, served: string | undefined): boolean {

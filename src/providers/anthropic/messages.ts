@@ -144,7 +144,7 @@ export function anthropicUsage(body: Json): Usage | undefined {
 function readMessage(body: Json, showThinking: boolean): ReplyDraft | undefined {
   const content = listAt(body, 'content');
   const raw = textAt(body, 'stop_reason');
-  if (content.length === 0 && raw !== 'refusal' && raw !== 'end_turn') return undefined;
+  if (content.length === 0 && raw !== 'refusal' && raw !== 'max_tokens') return undefined;
   const toolCalls = content.filter((block) => textAt(block, 'type') === 'tool_use').map(toolCall);
   const text = content
     .filter((block) => textAt(block, 'type') === 'text')

@@ -57,7 +57,7 @@ function readConverse(body: Json, showThinking: boolean): ReplyDraft | FormatPro
   const content = listAt(body, 'output', 'message', 'content');
   const raw = textAt(body, 'stopReason');
   const finishReason = finishReasons[raw ?? ''] ?? (raw === undefined ? 'stop' : 'other');
-  if (content.length === 0 && finishReason !== 'content_filter' && raw !== 'end_turn')
+  if (content.length === 0 && finishReason !== 'content_filter' && finishReason !== 'length')
     return problem('empty_response', 'the answer holds no message.');
   const text = content
     .map((block) => textAt(block, 'text') ?? '')

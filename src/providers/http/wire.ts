@@ -51,7 +51,7 @@ export function httpTarget(options: HttpTargetOptions): WireFormat {
         basePath: options.basePath,
         signal,
       });
-      if (outcome.kind !== 'returned') return problem('program', `the response transform failed: ${outcome.message}`);
+      if (outcome.kind !== 'returned') return transformProblem(answer, outcome.message);
       return normalized(outcome.value, answer);
     },
   };
@@ -90,6 +90,15 @@ async function transformedPrompt(
   if (outcome.kind !== 'returned')
     return { problem: problem('program', `the request transform failed: ${outcome.message}`) };
   return (outcome.value ?? null) as Json;
+}
+
+/** A transform that fails on an error, or on a body that is no JSON, says less than the answer itself. */
+function transformProblem(answer: Answer, message: string): FormatProblem {
+  if (answer.status >= 400) return problem('by-status', message);
+  if (answer.raw.trim() === '') return problem('empty_response', 'the answer is empty.');
+  if (typeof answer.body === 'string')
+    return problem('bad_response', `the answer is not JSON: ${answer.raw.slice(0, 200)}`);
+  return problem('program', `the response transform failed: ${message}`);
 }
 
 const plainHeaders = ({ headers }: Answer): JsonObject =>
