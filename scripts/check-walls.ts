@@ -20,7 +20,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   lanes: { imports: ['domain'], pure: true },
   sim: { imports: ['domain', 'lanes'], pure: true },
   forecast: { imports: ['domain', 'lanes', 'sim'], pure: true },
-  conversation: { imports: ['domain', 'prompts', 'tools'] },
+  conversation: { imports: ['domain', 'prompts', 'tools', 'compare'] },
   tools: { imports: ['domain', 'prompts'] },
   grading: { imports: ['domain', 'prompts'] },
   providers: { imports: ['domain', 'platform', 'sim', 'prompts'] },

@@ -130,6 +130,6 @@ describe('paths', () => {
     ]);
     expect(steps).toContain('3/support/2/0');
     expect(steps).toContain('3/agent/3/0');
-    expect(steps.at(-1)).toBe('end');
+    expect(steps.at(-1)).toBe('4/end');
   });
 });

@@ -72,7 +72,7 @@ class Play {
   async run(): Promise<ConversationResult> {
     const ending = await this.#play();
     const cancelled = ending === aborted || this.#effects.signal.aborted;
-    const endedAt = cancelled ? this.#ledger.lastKnownAt : await this.#effects.now('end');
+    const endedAt = cancelled ? this.#ledger.lastKnownAt : await this.#effects.now(`${this.#stage?.turn ?? 0}/end`);
     return buildResult({
       setup: this.#setup,
       sessionId: this.#sessionId,
@@ -173,7 +173,8 @@ class Play {
 
   readonly #playClient = async (stage: Stage): Promise<Ending | undefined> => {
     const first = this.#history.length === 0 ? this.#greeting : undefined;
-    const move: ClientMove = first === undefined ? this.#moves(stage.turn) : { kind: 'say', text: first };
+    const told = this.#setup.clientSays?.[stage.turn] ?? first;
+    const move: ClientMove = told === undefined ? this.#moves(stage.turn) : { kind: 'say', text: told };
     if (move.kind === 'model') {
       const spoken = await speak(stage, clientPart(stage), freshTurn());
       if (spoken.words !== '') stage.contexts.clientSpoke(spoken.words, stage.holder);

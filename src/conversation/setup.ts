@@ -40,6 +40,8 @@ export interface ConversationSetup {
   readonly firstSpeaker?: 'agent' | 'client';
   readonly limits?: Partial<TurnLimits>;
   readonly enrichment?: EnrichmentSettings;
+  /** What the client says in certain turns instead of its own line: for forks. */
+  readonly clientSays?: Readonly<Record<number, string>>;
 }
 
 /** What a conversation may do to the world beside its effects. */
