@@ -15,6 +15,8 @@ export interface SampleLane {
   readonly cases: number;
   readonly limit: number;
   readonly latencyMs: number;
+  /** Milliseconds from one start to the next, at least. */
+  readonly gapMs?: number;
   /** When a 429 blocks it, and for how long. */
   readonly blocks?: readonly { readonly at: number; readonly forMs: number }[];
 }
@@ -212,6 +214,7 @@ export function* sampleRun(options: SampleOptions): Generator<RunEvent> {
   const left = options.lanes.map(({ cases }) => cases);
   const busy = options.lanes.map(() => 0);
   const openAt = options.lanes.map(() => startedAt);
+  const nextAt = options.lanes.map(() => startedAt);
   const queues: number[][] = options.lanes.map(() => []);
   const pendingBlocks = options.lanes.map(({ blocks }) => [...(blocks ?? [])]);
   const flights: Flight[] = [];
@@ -240,10 +243,11 @@ export function* sampleRun(options: SampleOptions): Generator<RunEvent> {
     if (lane === undefined || key === undefined) return;
     yield* submit(at, key);
     const limit = (openAt[at] ?? 0) > startedAt ? Math.ceil(lane.limit / 2) : lane.limit;
-    while ((busy[at] ?? 0) < limit && (openAt[at] ?? 0) <= now) {
+    while ((busy[at] ?? 0) < limit && (openAt[at] ?? 0) <= now && (nextAt[at] ?? 0) <= now) {
       const next = queues[at]?.shift();
       if (next === undefined) return;
       busy[at] = (busy[at] ?? 0) + 1;
+      nextAt[at] = now + (lane.gapMs ?? 0);
       const id: CaseIndex = caseIndex(next);
       if (!started.has(next))
         yield { type: 'case-start', index: id, name: topics[next % topics.length] ?? '', at: now };
@@ -291,7 +295,9 @@ export function* sampleRun(options: SampleOptions): Generator<RunEvent> {
       yield* fillLane(at);
     }
     const flight = flights.pop();
-    const opening = openAt.filter((open, at) => open > now && (queues[at]?.length ?? 0) > 0);
+    const opening = openAt
+      .map((open, at) => Math.max(open, nextAt[at] ?? 0))
+      .filter((open, at) => open > now && (queues[at]?.length ?? 0) > 0);
     if (flight === undefined && opening.length === 0) break;
     if (flight === undefined || opening.some((open) => open < flight.at)) {
       if (flight !== undefined) flights.push(flight);

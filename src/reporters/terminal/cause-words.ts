@@ -7,6 +7,8 @@ import { singleLine } from './text-width.ts';
 
 const until = (at: EpochMillis, now: EpochMillis): string => duration(Math.max(0, Math.ceil((at - now) / 100) * 100));
 
+const nextStart = (at: EpochMillis, now: EpochMillis): string => (at > now ? `: next start in ${until(at, now)}` : '');
+
 /** What the events alone tell about a lane, where no snapshot is at hand. */
 export function causeFromEvents(lane: LiveLane, now: EpochMillis): WaitCause {
   if (lane.mode === 'closed') return { kind: 'closed', reason: lane.reason };
@@ -15,7 +17,8 @@ export function causeFromEvents(lane: LiveLane, now: EpochMillis): WaitCause {
     return { kind: 'rate-limited', until: lane.blockedUntil, resource: lane.resource ?? 'requests' };
   }
   if (lane.mode === 'paused') return { kind: 'paused' };
-  if (lane.queued > 0) return { kind: 'concurrency' };
+  // Without a snapshot the limit is unknown: calls that wait while others run are held by it, else by the pace.
+  if (lane.queued > 0) return lane.inFlight > 0 ? { kind: 'concurrency' } : { kind: 'requests', until: now };
   return lane.inFlight > 0 ? { kind: 'slow-answers' } : { kind: 'nothing-left' };
 }
 
@@ -59,9 +62,9 @@ export function causeWords(cause: WaitCause, lane: LiveLane, snapshot: LaneSnaps
     case 'serial-gate':
       return `one by one: #${caseNumber(cause.heldBy)} first`;
     case 'tokens':
-      return `token pace: next start in ${until(cause.until, now)}`;
+      return `token pace${nextStart(cause.until, now)}`;
     case 'requests':
-      return `pacing: next start in ${until(cause.until, now)}`;
+      return `pacing${nextStart(cause.until, now)}`;
     case 'concurrency':
       return `all ${snapshot?.maxConcurrentDynamic ?? lane.inFlight} slots busy`;
     case 'global-cap':
