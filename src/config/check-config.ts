@@ -213,7 +213,8 @@ class Checker {
   }
 
   #assertion(entry: Json, place: Path): void {
-    if (typeof entry === 'string') return;
+    // A reference that leads nowhere has been told already.
+    if (typeof entry === 'string' || (isObject(entry) && '$ref' in entry)) return;
     if (!isObject(entry)) {
       this.#add(this.#document.at(place, `an assertion is a map, this is ${kindName(entry)}`));
       return;
@@ -226,7 +227,7 @@ class Checker {
       return;
     }
     this.#piece(assertionSchema, entry, place);
-    if (typeof type === 'string' && !isAssertionType(type)) {
+    if (typeof type === 'string' && type !== '' && !isAssertionType(type)) {
       const names = [...assertionTypes, ...specialAssertionTypes];
       const hint = didYouMean(type, [...names, ...assertionTypes.map((name) => `not-${name}`)]);
       this.#warn(
@@ -243,7 +244,7 @@ class Checker {
   #issue(issue: Issue, schema: Piece, path: Path): void {
     const place = [...path, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
-      const names = issue.path.length === 0 ? Object.keys(schema.shape ?? {}) : [];
+      const names = keysAt(schema, issue.path);
       const own = typeof place[0] === 'string' && Object.hasOwn(ownKeys, place[0]);
       for (const key of issue.keys) {
         // Keys that hold parts for anchors and references are everybody's own.
@@ -272,6 +273,17 @@ class Checker {
   }
 }
 
+/** The keys that a schema knows at a place inside it. */
+function keysAt(schema: unknown, path: Path): string[] {
+  const open = (piece: unknown): Record<string, unknown> => {
+    const { unwrap } = Object(piece) as { unwrap?: () => unknown };
+    return Object(typeof unwrap === 'function' && !('element' in Object(piece)) ? unwrap.call(piece) : piece);
+  };
+  let piece = open(schema);
+  for (const key of path) piece = open(Object(piece['shape'])[key] ?? piece['element'] ?? piece['valueType']);
+  return Object.keys(Object(piece['shape']));
+}
+
 /** Of a union's complaints the one that got furthest, when one did. */
 function deepestOf(issue: Extract<Issue, { code: 'invalid_union' }>): Issue | undefined {
   const best = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0];
@@ -287,10 +299,20 @@ function issueText(issue: Issue, name: string): string {
   }
   if (issue.code === 'invalid_value')
     return `${subject}: expected ${issue.values.map((value) => `"${String(value)}"`).join(' or ')}`;
+  if (issue.code === 'too_small' && issue.origin === 'string') return `${subject}: must not be empty`;
   if (issue.code === 'too_small')
     return `${subject}: must be ${issue.inclusive === true ? 'at least' : 'more than'} ${String(issue.minimum)}`;
-  if (issue.code === 'invalid_union') return `${subject}: not a value that is allowed here`;
+  if (issue.code === 'invalid_union') return unionText(issue, subject);
   return `${subject}: ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+}
+
+function unionText(issue: Extract<Issue, { code: 'invalid_union' }>, subject: string): string {
+  const parts = issue.errors.flat().filter((part) => part.path.length === 0);
+  const kinds = parts.flatMap((part) => (part.code === 'invalid_type' ? [expectedName(part.expected)] : []));
+  if (parts.some((part) => /received undefined$/.test(part.message))) return `"${subject}" is missing`;
+  return kinds.length === 0
+    ? `${subject}: not a value that is allowed here`
+    : `${subject}: expected ${[...new Set(kinds)].join(' or ')}`;
 }
 
 const names: Readonly<Record<string, string>> = {

@@ -56,23 +56,30 @@ export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite>
     cwd: options.cwd,
     signal: options.signal ?? new AbortController().signal,
     shown: options.shown ?? ((path) => path),
-    report: (problem) => void problems.push(problem),
+    report: (problem) => {
+      // What was wrong with the text itself is not told a second time by those who stumble over it.
+      if (!assembling || !problems.some((known) => samePlace(known, problem))) problems.push(problem);
+    },
   };
+  let assembling = false;
   const paths = await findConfigs(options.configs ?? [], loading);
   const read: ReadConfig[] = [];
   for (const path of paths) {
     const config = await readConfig(path, loading);
     if (config !== undefined) read.push(config);
   }
-  const overrides = options.overrides ?? {};
-  const suite = await assemble(read, overrides, loading);
-  if (read.length === paths.length) checkComplete(suite, read, loading);
+  assembling = true;
+  const suite = await assemble(read, options.overrides ?? {}, loading);
+  if (!problems.some(({ severity }) => severity !== 'warning')) checkComplete(suite, read, loading);
   const strict = options.strict === true;
   // A key that resembles no other is likely a note of the author's own: only strictness asks about it.
   const told = problems.filter((problem) => strict || !isOwnNote(problem));
   if (told.some((problem) => strict || problem.severity !== 'warning')) throw new ConfigError(told);
   return { suite, warnings: told, configs: paths };
 }
+
+const samePlace = (a: Problem, b: Problem): boolean =>
+  a.file === b.file && a.line === b.line && a.column === b.column && a.severity !== 'warning';
 
 const isOwnNote = ({ severity, message, hint }: Problem): boolean =>
   severity === 'warning' && hint === undefined && message.startsWith('unknown key');

@@ -140,6 +140,10 @@ async function fromCode(path: string, config: Json | undefined, place: TestsPlac
     fault(`${path} is no code file`, 'a generator is a .js, .ts or .py file');
     return [];
   }
+  if (code.kind === 'file' && (await loading.files.kind(code.path)) === undefined) {
+    fault(`no tests found at ${loading.shown(code.path)}`);
+    return [];
+  }
   const args = config === undefined ? [] : [config];
   const outcome = await runCode(loading, { code, args, mode: 'read', timeoutMs: 120_000 });
   if ('fault' in outcome) {

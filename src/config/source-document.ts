@@ -99,9 +99,7 @@ function readTokens(text: string, lines: LineCounter): { list: CST.Token[]; tooD
 }
 
 function compose(tokens: readonly CST.Token[]): Document {
-  const documents = [
-    ...new Composer({ merge: true, uniqueKeys: true, keepSourceTokens: false }).compose(tokens, true, 0),
-  ];
+  const documents = [...new Composer({ merge: true, uniqueKeys: true, logLevel: 'error' }).compose(tokens, true, 0)];
   const [first, second] = documents;
   if (first === undefined) throw new Error('a composer that was forced made no document');
   if (second !== undefined) {
@@ -147,14 +145,21 @@ function finish(file: string, document: Document, place: Place, known?: Json): S
   };
 }
 
+/** Keys that would reach into JavaScript, and maps as keys, which is what a template without quotes is to YAML. */
 function forbiddenKeys(document: Document, place: Place): Problem[] {
   const problems: Problem[] = [];
   const visit = (node: unknown): void => {
     if (isSeq(node)) node.items.forEach(visit);
+    if (isAlias(node) && node.resolve(document) === undefined) {
+      problems.push(place(node.range?.[0] ?? 0, `there is no anchor &${node.source} before this`));
+    }
     if (!isMap(node)) return;
     for (const pair of node.items) {
       if (isScalar(pair.key) && forbidden.has(String(pair.key.value))) {
         problems.push(place(pair.key.range?.[0] ?? 0, `the key "${String(pair.key.value)}" is not allowed`));
+      }
+      if (isMap(pair.key)) {
+        problems.push(place(node.range?.[0] ?? 0, 'a map cannot be a key', 'a template needs quotes: "{{ name }}"'));
       }
       visit(pair.value);
     }
@@ -169,7 +174,9 @@ function pairAt(node: unknown, key: PropertyKey, document: Document): { key: unk
   if (!isMap(node)) return undefined;
   const own = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
   if (own !== undefined) return own;
-  const merges = node.items.filter((pair) => isScalar(pair.key) && String(pair.key.value) === '<<');
+  const merges = node.items.filter(
+    (pair) => isScalar(pair.key) && /^(?:<<|Symbol\(<<\))$/.test(String(pair.key.value)),
+  );
   for (const merge of merges) {
     const sources = followed(merge.value, document);
     for (const source of isSeq(sources) ? sources.items : [sources]) {

@@ -22,8 +22,6 @@ interface CaseCommon {
   readonly repeat: number;
   /** Runs in the serial phase, before everything else, one by one. */
   readonly serial?: boolean;
-  /** Cases with the same gate run one at a time, in the plan's order. */
-  readonly gate?: string;
   readonly tags?: readonly string[];
   readonly checks: readonly Assertion[];
   readonly threshold?: number;

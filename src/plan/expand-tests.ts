@@ -25,10 +25,6 @@ export interface ExpandOptions {
   /** Lists in vars are one value each. */
   readonly disableVarExpansion?: boolean;
   readonly disableConversationVar?: boolean;
-  /** `global`: one gate for everything when any case needs order. `conversation`: a gate per conversation and column. */
-  readonly serialize?: 'global' | 'conversation';
-  /** Some test of the suite keeps outputs for later ones. */
-  readonly keepsOutputs?: boolean;
 }
 
 export interface TestExpander {
@@ -45,7 +41,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 /** Makes the expander of one plan. Tests come with the default vars already under their own. */
 export function testExpander(
-  suite: Pick<Suite, 'providers' | 'prompts' | 'defaultTest' | 'serialize'>,
+  suite: Pick<Suite, 'providers' | 'prompts' | 'defaultTest'>,
   options: ExpandOptions,
 ): TestExpander {
   const columns = evalColumns(suite, options.hash);
@@ -54,8 +50,6 @@ export function testExpander(
   );
   const numbered = keyCounter();
   const reads = columns.map(({ prompt }) => prompt.code === undefined && options.readsConversation(prompt.raw));
-  const ordered = options.keepsOutputs === true || reads.some(Boolean);
-  const perConversation = (options.serialize ?? suite.serialize) === 'conversation';
   let nextIndex = 0;
   let nextRow = 0;
 
@@ -68,13 +62,6 @@ export function testExpander(
   const expands = (test: SuiteTest): boolean =>
     options.disableVarExpansion !== true && test.options?.['disableVarExpansion'] !== true;
 
-  const gateOf = (column: EvalColumn, conversation: string | undefined): string | undefined => {
-    if (!ordered) return undefined;
-    if (!perConversation) return 'all';
-    if (options.keepsOutputs === true) return `column:${column.column.position}`;
-    return conversation;
-  };
-
   const makeCase = (column: EvalColumn, test: SuiteTest, content: string, row: number, repeat: number): PromptCase => {
     const { options: settings = {}, vars = {}, assert = [] } = test;
     const position = column.column.position;
@@ -82,7 +69,6 @@ export function testExpander(
     const reading = reads[position] === true || (prompt !== column.prompt.raw && options.readsConversation(prompt));
     const conversation = reading ? conversationKey(column, test) : undefined;
     const off = options.disableConversationVar === true || settings['disableConversationVar'] === true;
-    const gate = gateOf(column, conversation);
     const storeAs = settings['storeOutputAs'];
     const { raw, label, id, config, code } = column.prompt;
     const { provider } = column;
@@ -96,7 +82,6 @@ export function testExpander(
       column: column.column,
       repeat,
       ...(settings['runSerially'] === true ? { serial: true } : {}),
-      ...(gate === undefined ? {} : { gate }),
       checks: assert,
       ...(typeof test.threshold === 'number' ? { threshold: test.threshold } : {}),
       prompt,

@@ -23,6 +23,8 @@ export interface EvalTemplateOptions {
 export interface EvalTemplates {
   /** One template with these values. */
   render(template: string, vars: JsonObject): Promise<string>;
+  /** The same at once; the author's own filters cannot be used then. */
+  renderNow(template: string, vars: JsonObject): string;
   /** Every string in a value, keys left alone. */
   renderAll(value: Json, vars: JsonObject): Promise<Json>;
   /** A prompt the way evals do it: vars inside vars, JSON prompts, half-open tags. */
@@ -71,8 +73,10 @@ export function createEvalTemplates(options: EvalTemplateOptions): EvalTemplates
     return Object.fromEntries(parts);
   };
 
+  const isPlain = (template: string): boolean => options.off === true || !/\{[{%#]/.test(template);
   return {
     render,
+    renderNow: (template, vars) => (isPlain(template) ? template : compiled(template).render(vars)),
     renderAll,
     async renderPrompt(raw, vars, literal = new Set()) {
       const resolved = resolveVars(vars, literal);

@@ -28,8 +28,8 @@ export interface EvalPlan {
   readonly columns: readonly EvalColumn[];
   /** How many cases there are. */
   readonly planned: number;
-  /** Why cases wait for each other; absent when they do not. */
-  readonly ordered?: 'conversation' | 'registers';
+  /** How cases depend on each other, known before the first one is made. */
+  readonly traits: { readonly serial: boolean; readonly stateful: boolean };
   /** The cases: those of the serial phase first, everything else in the plan's order. Indexes are the plan's. */
   cases(): AsyncIterable<PromptCase>;
 }
@@ -106,7 +106,7 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   };
   const facts = await surveyTests(suite, tests(), settings);
   const expand = async function* (wanted: boolean | undefined): AsyncGenerator<PromptCase> {
-    const expander = testExpander(suite, { ...settings, keepsOutputs: facts.keepsOutputs });
+    const expander = testExpander(suite, settings);
     for await (const test of tests()) {
       for (const planned of expander.expand(test)) {
         if (wanted === undefined || (planned.serial === true) === wanted) yield planned;
@@ -118,7 +118,7 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   return {
     columns,
     planned: facts.planned,
-    ...(facts.keepsOutputs ? { ordered: 'registers' as const } : reads ? { ordered: 'conversation' as const } : {}),
+    traits: { serial: facts.hasSerial, stateful: facts.keepsOutputs || reads },
     async *cases() {
       if (!facts.hasSerial) yield* expand(undefined);
       else {
