@@ -85,9 +85,9 @@ async function fromFile(
   return { value: comparable(outcome.value, type) };
 }
 
-function rendered(template: string, vars: JsonObject, { ports }: Surroundings): string {
+async function rendered(template: string, vars: JsonObject, { ports }: Surroundings): Promise<string> {
   try {
-    return ports.render(template, vars);
+    return await ports.render(template, vars);
   } catch (error) {
     throw new CheckProblem(
       `The assertion's value cannot be filled in: ${error instanceof Error ? error.message : String(error)}`,
@@ -101,7 +101,7 @@ export async function readyValue(type: string, assertion: Assertion, around: Sur
   const { vars } = around.subject;
   if (typeof value === 'string') {
     if (value.startsWith('file://')) return fromFile(value, type, assertion, around);
-    return { value: rendered(value, vars, around) };
+    return { value: await rendered(value, vars, around) };
   }
   if (Array.isArray(value)) {
     const items = value.map(async (item: Json) => {

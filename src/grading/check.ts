@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts';
 /** What grading may do to the world beside model calls; all of it comes from outside. */
 export interface GradingPorts {
   /** Puts values into a config author's template. */
-  readonly render: (template: string, values: JsonObject) => string;
+  readonly render: (template: string, values: JsonObject) => string | Promise<string>;
   readonly files: Pick<FilePort, 'read'>;
   readonly code: CodeRunner;
   /** One per run: compiled schemas are kept in it. */

@@ -55,10 +55,14 @@ function layFlat(checks: readonly Assertion[]): { place(assertion: Assertion): P
   return { place: (assertion) => ({ assertion, index: positions.get(assertion)?.shift() ?? 0 }) };
 }
 
-function metricOf({ metric }: Assertion, { vars }: Subject, { ports }: GradeOptions): { metric?: string } {
+async function metricOf(
+  { metric }: Assertion,
+  { vars }: Subject,
+  { ports }: GradeOptions,
+): Promise<{ metric?: string }> {
   if (typeof metric !== 'string' || metric === '') return {};
   try {
-    return { metric: ports.render(metric, vars) };
+    return { metric: await ports.render(metric, vars) };
   } catch {
     return { metric };
   }
@@ -82,14 +86,14 @@ export async function grade(
   const single = async ({ assertion, index }: Placed): Promise<Weighed> => ({
     verdict: await runCheck({ assertion, index, subject, effects, options }),
     weight: weightOf(assertion),
-    ...metricOf(assertion, subject, options),
+    ...(await metricOf(assertion, subject, options)),
   });
   const list = (inner: readonly Assertion[]): Promise<Weighed[]> =>
     Promise.all(inner.filter(({ type }) => !looksAtRows(type)).map(one));
   const set = async (assertion: Assertion): Promise<Weighed> => ({
     verdict: { ...combine(await list(assertion.assert ?? []), assertion.threshold), metadata: setFacts(assertion) },
     weight: assertion.weight ?? 1,
-    ...metricOf(assertion, subject, options),
+    ...(await metricOf(assertion, subject, options)),
   });
   const one = (assertion: Assertion): Promise<Weighed> =>
     assertion.type === 'assert-set' ? set(assertion) : single(flat.place(assertion));

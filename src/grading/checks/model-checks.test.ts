@@ -336,6 +336,16 @@ describe('similar, moderation, classifier', () => {
     expect(found.score).toBeCloseTo(score);
   });
 
+  it('providers that know only answers may give scores, flags and embeddings as their output', async () => {
+    const classes = () => reply('', { output: [[{ label: 'nice', score: 0.7 }]] });
+    expect((await checkOn('x', { type: 'classifier', value: 'nice', threshold: 0.7 }, { answer: classes })).pass).toBe(
+      true,
+    );
+    const flags = () => '{"flagged": true, "categories": ["hate"]}';
+    expect((await checkOn('x', { type: 'moderation', value: ['hate'] }, { answer: flags })).pass).toBe(false);
+    expect((await checkOn('x', { type: 'similar', value: 'y' }, { answer: () => '[1, 0]' })).score).toBeCloseTo(1);
+  });
+
   it('each check of a case asks on paths of its own', async () => {
     const effects = benchEffects(() => graded(true, 1));
     const rubric = { type: 'llm-rubric', value: 'R' };

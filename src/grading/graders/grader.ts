@@ -12,6 +12,7 @@ import type { Reply, Usage } from '../../domain/reply.ts';
 import { asText, CheckProblem } from '../check.ts';
 import { addUsage } from '../score.ts';
 import { type DefaultGraders, type GraderKind, resolveGrader } from './grader-provider.ts';
+import { embeddingIn, type Moderated, moderationIn, scoresIn } from './read-output.ts';
 
 /** A question to a language model: messages of ours, or a prompt of the config author's. */
 export type Question = { readonly messages: readonly ChatMessage[] } | { readonly prompt: string };
@@ -83,19 +84,19 @@ export class Grader {
   }
 
   async embed(text: string): Promise<readonly number[]> {
-    const { embedding } = await this.#call('embedding', { kind: 'embedding', input: text });
-    if (embedding === undefined || embedding.length === 0) throw new CheckProblem('The grader gave no embedding');
+    const embedding = embeddingIn(await this.#call('embedding', { kind: 'embedding', input: text }));
+    if (embedding === undefined) throw new CheckProblem('The grader gave no embedding');
     return embedding;
   }
 
-  async moderate(text: string): Promise<{ flagged: boolean; categories: readonly string[] }> {
-    const { flagged, scores } = await this.#call('moderation', { kind: 'moderation', input: text });
-    if (flagged === undefined) throw new CheckProblem('The moderation model gave no verdict');
-    return { flagged, categories: Object.keys(scores ?? {}) };
+  async moderate(text: string): Promise<Moderated> {
+    const moderated = moderationIn(await this.#call('moderation', { kind: 'moderation', input: text }));
+    if (moderated === undefined) throw new CheckProblem('The moderation model gave no verdict');
+    return moderated;
   }
 
   async classify(text: string): Promise<Readonly<Record<string, number>>> {
-    const { scores } = await this.#call('classification', { kind: 'classification', input: text });
+    const scores = scoresIn(await this.#call('classification', { kind: 'classification', input: text }));
     if (scores === undefined) throw new CheckProblem('The classifier gave no scores');
     return scores;
   }

@@ -10,7 +10,7 @@ async function loadPrompt(prompt: Json, input: PromptSurroundings): Promise<stri
   if (typeof prompt !== 'string') return JSON.stringify(prompt);
   if (!prompt.startsWith('file://')) return prompt;
   const { ports, baseDir, effects } = input;
-  const file = fileReference(ports.render(prompt, {}), baseDir);
+  const file = fileReference(await ports.render(prompt, {}), baseDir);
   const { language } = file;
   if (language === undefined) {
     const text = await ports.files.read(file.path);
@@ -32,7 +32,7 @@ function printable(value: Json): Json {
 }
 
 /** Fills every text of a JSON prompt, or the whole text; values are put in as they are and never read as templates. */
-function fill(prompt: string, values: JsonObject, render: CheckInput['ports']['render']): string {
+async function fill(prompt: string, values: JsonObject, render: CheckInput['ports']['render']): Promise<string> {
   const printed = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, printable(value)]));
   let parsed: unknown;
   try {
@@ -40,12 +40,14 @@ function fill(prompt: string, values: JsonObject, render: CheckInput['ports']['r
   } catch {
     return render(prompt, printed);
   }
-  const walk = (part: Json): Json => {
+  const walk = async (part: Json): Promise<Json> => {
     if (typeof part === 'string') return render(part, printed);
-    if (Array.isArray(part)) return part.map(walk);
-    return isObject(part) ? Object.fromEntries(Object.entries(part).map(([key, item]) => [key, walk(item)])) : part;
+    if (Array.isArray(part)) return Promise.all(part.map(walk));
+    if (!isObject(part)) return part;
+    const entries = Object.entries(part).map(async ([key, item]) => [key, await walk(item)] as const);
+    return Object.fromEntries(await Promise.all(entries));
   };
-  return JSON.stringify(walk(parsed as Json));
+  return JSON.stringify(await walk(parsed as Json));
 }
 
 /** Which of several prompts a check means: the only one, an item of a list, or an entry of a map. */
@@ -76,7 +78,7 @@ export async function questionFor(
   if (isEmpty) return ours;
   const text = await loadPrompt(prompt, input);
   try {
-    return { prompt: fill(text, values, input.ports.render) };
+    return { prompt: await fill(text, values, input.ports.render) };
   } catch (error) {
     throw new CheckProblem(
       `The rubric prompt cannot be filled in: ${error instanceof Error ? error.message : String(error)}`,
