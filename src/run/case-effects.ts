@@ -76,7 +76,7 @@ export function createEffects(desk: CallDesk, caller: Caller, step: Step): Effec
       return await unless(caller.signal, work(takeOff));
     } catch (cause) {
       if (cause instanceof Suspended || cause instanceof StoreError) caller.interruption ??= cause;
-      if (cause instanceof StoreError) desk.stop.stop('storage');
+      if (cause instanceof StoreError) desk.stop.fail(cause);
       throw cause;
     } finally {
       landed?.();

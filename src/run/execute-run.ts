@@ -62,7 +62,6 @@ class RunExecution {
   #begun: ReadonlySet<CaseIndex> = new Set();
   #completed = 0;
   #reported = 0;
-  #storageError: StoreError | undefined;
   #laneFeedsOpen = false;
   #intakeFailure: unknown;
 
@@ -117,8 +116,8 @@ class RunExecution {
       return await this.#finish();
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
-      this.#storageError ??= cause;
-      return this.#finishWithoutStore();
+      this.#stop.fail(cause);
+      return this.#finishWithoutStore(cause);
     } finally {
       disarm();
       this.#stop.cut();
@@ -182,7 +181,8 @@ class RunExecution {
     const reading = source === undefined ? Promise.resolve() : this.#intake.read(source);
     const intake = reading.catch((cause: unknown) => {
       this.#intakeFailure = cause;
-      this.#stop.stop(cause instanceof StoreError ? 'storage' : 'interrupted');
+      if (cause instanceof StoreError) this.#stop.fail(cause);
+      else this.#stop.stop('interrupted');
     });
     const known = this.#execution.traits;
     if (known === undefined) await intake;
@@ -196,7 +196,7 @@ class RunExecution {
     await Promise.all([sequential, intake]);
     await Promise.all([...this.#feeds.values()].map((feed) => feed.done));
     if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
-    if (this.#storageError !== undefined) throw this.#storageError;
+    if (this.#stop.error !== undefined) throw this.#stop.error;
   }
 
   /** On resume the plan is in the store: whether order matters is read there. */
@@ -283,8 +283,7 @@ class RunExecution {
       this.#tell(end.row);
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
-      this.#storageError ??= cause;
-      this.#stop.stop('storage');
+      this.#stop.fail(cause);
     } finally {
       this.#controllers.delete(one.index);
     }
@@ -336,7 +335,6 @@ class RunExecution {
   async #finish(): Promise<RunOutcome> {
     const { clock } = this.#host;
     const { reason, until } = this.#stop;
-    if (reason === 'storage') throw this.#storageError ?? new StoreError('store/failed', 'The store failed.', '');
     await this.#lengths.save();
     if (reason !== undefined) {
       this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...(until === undefined ? {} : { until }) });
@@ -363,21 +361,17 @@ class RunExecution {
   }
 
   /** The store is gone: everybody is told, nothing more is written, and what was committed can be resumed. */
-  #finishWithoutStore(): RunOutcome {
-    this.#stop.stop('storage');
+  #finishWithoutStore(error: StoreError): RunOutcome {
     const at = this.#host.clock.now();
-    if (this.#storageError !== undefined) this.#events.warn(this.#storageError.message);
+    this.#events.warn(error.message);
     this.#events.emit({ type: 'run-stop', at, reason: 'storage' });
     const planned = this.#total();
     const none = { passed: 0, failed: 0, error: 0, skipped: 0, provisional: 0, total: 0 };
     const totals = totalsOf(planned, { ...none, aborted: planned });
     this.#events.emit({ type: 'run-end', run: this.#run.id, at, totals, complete: false });
-    return { run: this.#run.id, totals, complete: false, stopReason: 'storage', ...withError(this.#storageError) };
+    return { run: this.#run.id, totals, complete: false, stopReason: 'storage', error: this.#stop.error ?? error };
   }
 }
-
-const withError = (error: StoreError | undefined): { readonly error?: StoreError } =>
-  error === undefined ? {} : { error };
 
 const lengthOf = (source: CaseSource | undefined): number => (Array.isArray(source) ? source.length : 0);
 

@@ -167,7 +167,7 @@ export async function sendModelCall(
       await sending.intend(reserve ?? 0);
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
-      desk.stop.stop('storage');
+      desk.stop.fail(cause);
     }
     if (over()) return cancelled;
     takeOff();

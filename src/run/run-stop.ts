@@ -5,6 +5,7 @@
 import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { StopReason } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { StoreError } from '../store/store-errors.ts';
 
 /** Thrown out of a case's effects when the run is stopping: the case is suspended, not finished. */
 export class Suspended extends Error {
@@ -23,6 +24,7 @@ export class RunStop {
   #cancelTimer: () => void = () => {};
   reason: StopReason | undefined;
   until: EpochMillis | undefined;
+  error: StoreError | undefined;
 
   constructor(clock: Clock, graceMs: Millis) {
     this.#clock = clock;
@@ -47,6 +49,12 @@ export class RunStop {
     this.#starts.abort(new Suspended());
     if (this.#inFlight === 0 || this.#graceMs <= 0 || reason === 'storage') this.cut();
     else this.#cancelTimer = this.#clock.at(this.#clock.now() + this.#graceMs, () => this.cut());
+  }
+
+  /** The store has failed: nothing that happens now could be kept. */
+  fail(error: StoreError): void {
+    this.error ??= error;
+    this.stop('storage');
   }
 
   /** Ends the grace. */

@@ -48,6 +48,8 @@ export class GroupCommit {
   /** Syncing takes at most about half of the time: the next durable group waits as long as the last one took. */
   #restUntil = 0;
   #busySince: number | undefined;
+  /** Nothing was committed since the last sync. */
+  #synced = true;
 
   /** `patienceMs`: how long the store may be locked by somebody else before writing gives up. */
   constructor(target: GroupTarget, patienceMs: number) {
@@ -68,7 +70,7 @@ export class GroupCommit {
 
   /** Resolves when everything added so far is on disk. */
   drain(): Promise<void> {
-    return this.add([], true);
+    return this.#group === undefined && this.#synced ? Promise.resolve() : this.add([], true);
   }
 
   #schedule(): void {
@@ -94,6 +96,7 @@ export class GroupCommit {
       return;
     }
     this.#busySince = undefined;
+    this.#synced = group.durable;
     if (group.durable) {
       const to = this.#target.now();
       this.#restUntil = to + (to - from);

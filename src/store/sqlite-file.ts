@@ -158,7 +158,8 @@ export class SqliteFile implements GroupTarget {
     try {
       for (const { sql, values } of writes) this.#prepare(sql).run(...values);
       const next = this.#prepare('update commits set seq = seq + 1 where id = 1 returning seq').get();
-      this.#hooks.before?.(++this.#commits);
+      this.#commits++;
+      this.#hooks.before?.(this.#commits);
       this.#prepare('commit').run();
       this.#seq = Number((next as { seq: number }).seq);
     } catch (cause) {

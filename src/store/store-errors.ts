@@ -1,4 +1,6 @@
 /** What can go wrong with the file underneath, in words a person can act on. */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { ParlaneError } from '../domain/errors.ts';
 
 /** The store's own failures, so that a run can tell them from everything else. */
@@ -18,6 +20,16 @@ const errorCode = (cause: unknown): { readonly sqlite: number; readonly system: 
 /** True when another process holds the store for the moment: worth another try. */
 export const isBusy = (cause: unknown): boolean => busy.has(errorCode(cause).sqlite);
 
+/** SQLite calls some writes to a full disk plain I/O errors (its shared memory, for one). */
+function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize < 64 * 1024;
+  } catch {
+    return false;
+  }
+}
+
 /** A typed error for whatever SQLite or the file system threw. */
 export function storeError(cause: unknown, file: string): StoreError {
   if (cause instanceof StoreError) return cause;
@@ -31,7 +43,7 @@ export function storeError(cause: unknown, file: string): StoreError {
       'Let it finish or stop it, then try again.',
     );
   }
-  if (sqlite === 13 || system === 'ENOSPC' || system === 'EDQUOT') {
+  if (sqlite === 13 || system === 'ENOSPC' || system === 'EDQUOT' || (sqlite === 10 && isDiskFull(file))) {
     return make(
       'store/full',
       `No space is left for the store ${file}.`,

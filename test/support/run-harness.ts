@@ -229,12 +229,12 @@ export function mixedPlan(count: number): Case[] {
     const column = { position: index % 3, provider, prompt: 'q' };
     if (index % 7 === 5) return conversationCase(index, 2, 2, { column: { position: 3, provider, prompt: 'spec' } });
     if (index % 7 === 0) return promptCase(index, { column, serial: true, prompt: 'first {{memo}}', storeAs: 'memo' });
-    if (index % 7 === 1)
-      return promptCase(index, {
-        column,
-        conversationKey: `k${index % 3}`,
-        prompt: `go on ${index} {{_conversation}}`,
-      });
+    if (index % 7 === 1) {
+      // Four cases to a key: each prompt holds all earlier ones, so a longer chain would double at every step.
+      const prompt = `go on ${index} {{_conversation}}`;
+      const first = { position: 0, provider: 'a', prompt: 'q' };
+      return promptCase(index, { column: first, conversationKey: `k${Math.floor(index / 28)}`, prompt });
+    }
     if (index % 7 === 2) return promptCase(index, { column, prompt: 'the same for all', repeat: index % 2 });
     if (index % 7 === 3) return promptCase(index, { column, prompt: 'use {{memo}}', storeAs: 'memo' });
     return promptCase(index, {
