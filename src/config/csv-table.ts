@@ -2,40 +2,13 @@
  * Test tables in CSV, read row by row: once when the config loads, to count the rows and find what is wrong with them,
  * and again whenever the tests are wanted. No more than a few rows are ever held.
  */
-import { Readable } from 'node:stream';
-import { CsvError, type Options, parse } from 'csv-parse';
 import type { SuiteTest, TestSource } from '../domain/suite.ts';
 import { rowTest } from './csv-row.ts';
+import { type CsvDialect, CsvFault, csvRows } from './csv-rows.ts';
 import type { Loading } from './loading.ts';
-
-interface Dialect {
-  readonly delimiter: string;
-  readonly relaxed: boolean;
-}
-
-interface PlacedRow {
-  readonly record: Record<string, string>;
-  readonly info: { readonly lines: number; readonly records: number };
-}
 
 const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
 const mostProblems = 20;
-
-function rows(path: string, dialect: Dialect, loading: Loading): AsyncIterable<PlacedRow> {
-  const options: Options = {
-    columns: true,
-    bom: true,
-    delimiter: dialect.delimiter,
-    relax_quotes: dialect.relaxed,
-    info: true,
-    max_record_size: 16 * 1024 * 1024,
-  };
-  const parser = parse(options);
-  Readable.from(loading.files.stream(path))
-    .on('error', (error) => parser.destroy(error))
-    .pipe(parser);
-  return parser as AsyncIterable<PlacedRow>;
-}
 
 const described = (test: SuiteTest, number: number): SuiteTest =>
   test.description === undefined ? { ...test, description: `Row #${number}` } : test;
@@ -44,16 +17,21 @@ const described = (test: SuiteTest, number: number): SuiteTest =>
 export async function openCsv(path: string, loading: Loading): Promise<TestSource | undefined> {
   const delimiter = loading.env['PROMPTFOO_CSV_DELIMITER'] ?? ',';
   const strictOnly = /^(?:1|true|yes)$/i.test(loading.env['PROMPTFOO_CSV_STRICT'] ?? '');
-  const dialects: Dialect[] = [{ delimiter, relaxed: false }, ...(strictOnly ? [] : [{ delimiter, relaxed: true }])];
+  const dialects: CsvDialect[] = [{ delimiter, relaxed: false }, ...(strictOnly ? [] : [{ delimiter, relaxed: true }])];
   let refusal: unknown;
   for (const dialect of dialects) {
     try {
-      const count = await inspect(path, dialect, loading);
+      const facts = await inspect(path, dialect, loading);
       return {
-        count,
+        ...facts,
         async *read() {
-          for await (const row of rows(path, dialect, loading))
-            yield described(rowTest(row.record).test, row.info.records);
+          let number = 0;
+          for await (const batch of csvRows(loading.files.stream(path), dialect)) {
+            for (const { record } of batch) {
+              number += 1;
+              yield described(rowTest(record).test, number);
+            }
+          }
         },
       };
     } catch (error) {
@@ -64,26 +42,42 @@ export async function openCsv(path: string, loading: Loading): Promise<TestSourc
   return undefined;
 }
 
-async function inspect(path: string, dialect: Dialect, loading: Loading): Promise<number> {
+async function inspect(
+  path: string,
+  dialect: CsvDialect,
+  loading: Loading,
+): Promise<{ count: number; uniform: boolean }> {
   let count = 0;
+  let uniform = true;
+  let checked: readonly string[] | undefined;
   const found: { line: number; message: string }[] = [];
-  for await (const { record, info } of rows(path, dialect, loading)) {
-    count += 1;
-    const bad = count === 1 ? Object.keys(record).filter((name) => forbidden.has(name.trim())) : [];
-    for (const name of bad) found.push({ line: 1, message: `the column "${name}" is not allowed` });
-    if (found.length >= mostProblems) continue;
-    for (const { column, message } of rowTest(record).faults) {
-      found.push({ line: info.lines, message: `(row ${count}), column "${column}": ${message}` });
+  for await (const batch of csvRows(loading.files.stream(path), dialect)) {
+    for (const { record, line } of batch) {
+      count += 1;
+      if (checked === undefined) {
+        const names = Object.keys(record).map((name) => name.trim());
+        for (const name of names.filter((one) => forbidden.has(one))) {
+          found.push({ line: 1, message: `the column "${name}" is not allowed` });
+        }
+        // Only these columns can be wrong by themselves.
+        checked = Object.keys(record).filter((name) => /^\s*__(?:config|expected)/.test(name));
+      }
+      uniform &&= !Object.values(record).some((cell) => cell.startsWith('file://'));
+      if (found.length >= mostProblems || checked.length === 0) continue;
+      const cells = Object.fromEntries(checked.map((name) => [name, record[name] ?? '']));
+      for (const { column, message } of rowTest(cells).faults) {
+        found.push({ line, message: `(row ${count}), column "${column}": ${message}` });
+      }
     }
   }
   for (const { line, message } of found.slice(0, mostProblems)) {
     loading.report({ file: loading.shown(path), line, column: 1, message });
   }
-  return count;
+  return { count, uniform };
 }
 
 function reportRefusal(error: unknown, path: string, loading: Loading): void {
-  const line = error instanceof CsvError && typeof error['lines'] === 'number' ? error['lines'] : 1;
+  const line = error instanceof CsvFault ? error.line : 1;
   const message = error instanceof Error ? error.message : String(error);
   loading.report({ file: loading.shown(path), line, column: 1, message: `not a readable table: ${message}` });
 }

@@ -36,6 +36,8 @@ export async function readTests(tests: Json | undefined, place: TestsPlace): Pro
 
 /** One source after another. */
 export function joined(segments: readonly Segment[]): TestSource {
+  const [only] = segments;
+  if (segments.length === 1 && only !== undefined && 'read' in only) return only;
   return {
     count: segments.reduce((sum, segment) => sum + ('read' in segment ? segment.count : segment.length), 0),
     async *read() {

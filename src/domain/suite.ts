@@ -55,6 +55,8 @@ export interface SuiteScenario {
 export interface TestSource {
   /** How many there are. */
   readonly count: number;
+  /** Every test has the same vars with one text each and nothing that changes how often or in which order it runs. */
+  readonly uniform?: boolean;
   read(): AsyncIterable<SuiteTest>;
 }
 

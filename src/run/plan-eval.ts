@@ -2,7 +2,7 @@
  * Suite -> plan of an eval. Tests are read as they are needed, so that a table of a hundred thousand rows makes its first
  * case at once and is never held as a whole; with filters the tests (not the cases) are held, because a filter needs all.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ConfigFiles } from '../config/config-files.ts';
 import { type PrepareOptions, prepareTest } from '../config/prepare-test.ts';
 import type { PromptCase } from '../domain/case.ts';
@@ -34,7 +34,7 @@ export interface EvalPlan {
   cases(): AsyncIterable<PromptCase>;
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text);
 
 /** The suite's tests in order, filtered, scenarios after them. */
 async function* testsOf(suite: Suite, filters: TestFilters): AsyncGenerator<SuiteTest> {
@@ -104,7 +104,8 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
     ...(options.disableVarExpansion === undefined ? {} : { disableVarExpansion: options.disableVarExpansion }),
     ...(options.disableConversationVar === undefined ? {} : { disableConversationVar: options.disableConversationVar }),
   };
-  const facts = await surveyTests(suite, tests(), settings);
+  const uniform = suite.tests.uniform === true && suite.scenarios === undefined && !isFiltered(filters);
+  const facts = await surveyTests(suite, tests(), settings, uniform && defaultTransform === undefined);
   const expand = async function* (wanted: boolean | undefined): AsyncGenerator<PromptCase> {
     const expander = testExpander(suite, settings);
     for await (const test of tests()) {
@@ -133,6 +134,7 @@ async function surveyTests(
   suite: Suite,
   tests: AsyncIterable<SuiteTest>,
   settings: ExpandOptions,
+  uniform: boolean,
 ): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean }> {
   const expander = testExpander(suite, settings);
   const defaults = suite.defaultTest.options ?? {};
@@ -143,6 +145,8 @@ async function surveyTests(
     planned += expander.count(test);
     keepsOutputs ||= Boolean(test.options?.['storeOutputAs']);
     hasSerial ||= test.options?.['runSerially'] === true;
+    // The first row of such a table stands for all of them.
+    if (uniform) return { planned: planned * suite.tests.count, keepsOutputs, hasSerial };
   }
   return { planned, keepsOutputs, hasSerial };
 }
