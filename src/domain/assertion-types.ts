@@ -38,6 +38,7 @@ export const assertionTypes = [
     'moderation',
     'pi',
   ],
+  ...['tool-called', 'tool-called-with', 'state-equals', 'handoff-path', 'max-turns', 'judge'],
 ] as const;
 
 /** Assertions that have no `not-` twin. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { assertionTable } from './assertion-table.ts';
+import { assertionTypes, isAssertionType } from '../domain/assertion-types.ts';
+import { assertionTable, leftOut } from './assertion-table.ts';
 import { checkAssertions } from './check-assertions.ts';
 import { checks } from './registry.ts';
 
@@ -63,5 +64,16 @@ describe('what can be told about assertions before anything runs', () => {
     expect([...assertionTable.keys()].filter((type) => !elsewhere.includes(type)).sort()).toEqual(
       Object.keys(checks).sort(),
     );
+  });
+
+  it('configs may name exactly the types of the table, and those that are left out with a word of advice', () => {
+    expect([...assertionTable.keys()].filter((type) => !isAssertionType(type))).toEqual([]);
+    expect(assertionTypes.filter((type) => !assertionTable.has(type) && !leftOut.has(type))).toEqual([]);
+  });
+
+  it('comparisons of rows have no opposite', () => {
+    expect(
+      checkAssertions([{ type: 'not-select-best', value: 'x' }, { type: 'not-human' }]).map(({ kind }) => kind),
+    ).toEqual(['unknown-type', 'unknown-type']);
   });
 });

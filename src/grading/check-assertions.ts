@@ -16,8 +16,11 @@ export interface AssertionProblem {
 const names = (): string[] => [...assertionTable.keys(), 'assert-set'];
 
 function typeProblem(type: string): { message: string; hint?: string } | undefined {
-  if (type === 'assert-set' || factsOf(type) !== undefined) return undefined;
   const base = baseTypeOf(type);
+  const facts = factsOf(type);
+  // What compares rows, or waits for a person, has no opposite.
+  const isTurned = type !== base && facts?.group === 'rows';
+  if (type === 'assert-set' || (facts !== undefined && !isTurned)) return undefined;
   const instead = leftOut.get(base);
   if (instead !== undefined) return { message: `assertion type "${type}" is not supported`, hint: instead };
   if (base.startsWith('promptfoo:redteam:')) {
