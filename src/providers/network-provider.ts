@@ -311,7 +311,12 @@ function finish(
     flags.push('model-substituted');
   const type = String(response.headers['content-type'] ?? '');
   if (provider.format.anyBody !== true && !type.includes('json')) flags.push('wrong-content-type');
-  const cost = draft.usage === undefined ? undefined : price(draft.usage);
+  const nothing = saysNothing(draft.usage) && (text !== '' || toolCalls.length > 0);
+  if (nothing) flags.push('usage-zero');
+  // Words that took no tokens: the count is wrong, and the price unknown, unless the model is free.
+  const counted = nothing ? { inputTokens: 1, outputTokens: 1 } : draft.usage;
+  const priced = counted === undefined ? undefined : price(counted);
+  const cost = nothing && priced !== 0 ? undefined : priced;
   return {
     ...withoutUndefined(rest),
     kind: 'reply',
@@ -327,6 +332,8 @@ function finish(
     cached: false,
   };
 }
+
+const saysNothing = (usage: Usage | undefined): boolean => usage?.inputTokens === 0 && usage.outputTokens === 0;
 
 type Told = Omit<ReplyDraft, 'kind' | 'flags' | 'toolCalls' | 'text' | 'output'>;
 type Said<T> = { [K in keyof T]: Exclude<T[K], undefined> };

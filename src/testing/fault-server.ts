@@ -160,8 +160,11 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
     tellWait: (key, until) => state.tellWait(key, until),
     lastReply: state.lastReply,
   };
-  const handler = (request: IncomingMessage, response: ServerResponse): void =>
+  const handler = (request: IncomingMessage, response: ServerResponse): void => {
+    // Dates in headers must come from the same clock as everything else.
+    if (options.clock) response.setHeader('date', new Date(state.clock.now()).toUTCString());
     arrive(state, context, request, response);
+  };
   const settings = { keepAliveTimeout: 120_000, requestTimeout: 0, headersTimeout: 0, noDelay: true };
   const server = options.tls
     ? createTlsServer({ ...selfSignedCertificate(), ...settings }, handler)

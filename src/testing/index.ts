@@ -1,5 +1,17 @@
 export type { Behaviour, BehaviourRule } from './behaviour.ts';
 export { type FaultGroup, type FaultKind, faultKinds } from './fault-kinds.ts';
+export {
+  type Cell,
+  type ConversationRow,
+  cellOf,
+  type FaultMatrix,
+  faultMatrix,
+  type HttpRow,
+  type MatrixAdapter,
+  matrixAdapters,
+  type ReactionKind,
+  type WireReaction,
+} from './fault-matrix.ts';
 export type { FaultPlan, FaultSpec } from './fault-plan.ts';
 export { type FaultServer, type FaultServerOptions, startFaultServer } from './fault-server.ts';
 export { type LedgerEntry, type PaidTwice, paidTwice } from './ledger.ts';

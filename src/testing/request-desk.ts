@@ -64,7 +64,8 @@ function send(visit: Visit, status: number, headers: Headers, body: string | Buf
   response.end(body);
 }
 
-function sendError(visit: Visit, error: ServerError, headers: Headers): void {
+function sendError(visit: Visit, told: ServerError, headers: Headers): void {
+  const error = { ...told, status: visit.wire.statusOf?.(told) ?? told.status };
   visit.entry.billed = false;
   const own = visit.wire.errorHeaders?.(error) ?? {};
   send(visit, error.status, { ...own, ...headers }, JSON.stringify(visit.wire.writeError(error)));

@@ -14,6 +14,7 @@ export interface HarmedAnswer {
 const jsonHead = { 'content-type': 'application/json' };
 /** More than any client should take, less than would hurt a test machine. */
 const bombBytes = 48 * 1024 * 1024;
+const memberBytes = 1024 * 1024;
 const endlessBytes = 128 * 1024 * 1024;
 
 const rawHead = (header: string): string => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${header}\r\n\r\n`;
@@ -61,8 +62,10 @@ function endless({ response }: HarmedAnswer): void {
   fill();
 }
 
+/** Members of a gzip file may stand one after the other, so that the same small one unpacks again and again. */
 function gzipBomb({ response }: HarmedAnswer): void {
-  const bomb = gzipSync(Buffer.alloc(bombBytes, ' '), { level: 1 });
+  const member = gzipSync(Buffer.alloc(memberBytes, ' '));
+  const bomb = Buffer.concat(Array.from({ length: bombBytes / memberBytes }, () => member));
   response.writeHead(200, { ...jsonHead, 'content-encoding': 'gzip', 'content-length': bomb.length });
   response.end(bomb);
 }

@@ -91,6 +91,7 @@ export const gemini: Wire = {
     };
   },
   writeError,
+  statusOf: (error) => (error.class === 'region' ? 400 : error.status),
 };
 
 export const geminiEmbeddings: Wire = {

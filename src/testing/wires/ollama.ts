@@ -57,6 +57,7 @@ export const ollamaGenerate: Wire = {
 export const ollamaEmbeddings: Wire = {
   name: 'ollama-embeddings',
   write: (reply, quirks, request) => {
+    if (quirks.failedInside) return { error: 'model runner has unexpectedly stopped' };
     const vector = vectorOf(request.prompt);
     return quirks.empty ? { model: reply.model } : { model: reply.model, embedding: vector, embeddings: [vector] };
   },

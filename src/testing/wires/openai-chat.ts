@@ -55,15 +55,20 @@ function writeChat(reply: CountedReply, quirks: ReplyQuirks, request: SeenReques
 export const openaiChat: Wire = { name: 'openai-chat', write: writeChat, writeError: openaiError };
 export const azureChat: Wire = { name: 'azure-chat', write: writeChat, writeError: azureError };
 
+const upstreamFailed = { error: { code: 502, message: 'Upstream error', type: 'server_error' } };
+
 export const openaiCompletions: Wire = {
   name: 'openai-completions',
-  write: (reply, quirks, request) => ({
-    id: `cmpl-${request.number}`,
-    object: 'text_completion',
-    created: Math.floor(request.at / 1000),
-    model: reply.model,
-    choices: quirks.empty ? [] : [{ index: 0, text: reply.text, logprobs: null, finish_reason: reply.finish }],
-    ...openaiUsage(reply, quirks.usage),
-  }),
+  write(reply, quirks, request) {
+    if (quirks.failedInside) return upstreamFailed;
+    return {
+      id: `cmpl-${request.number}`,
+      object: 'text_completion',
+      created: Math.floor(request.at / 1000),
+      model: reply.model,
+      choices: quirks.empty ? [] : [{ index: 0, text: reply.text, logprobs: null, finish_reason: reply.finish }],
+      ...openaiUsage(reply, quirks.usage),
+    };
+  },
   writeError: openaiError,
 };

@@ -67,6 +67,8 @@ export interface Wire {
   readonly name: WireName;
   write(reply: CountedReply, quirks: ReplyQuirks, request: SeenRequest): object;
   writeError(error: ServerError): object;
+  /** The status this vendor gives an error that others give another. */
+  statusOf?(error: ServerError): number;
   /** Headers that belong to an error of this vendor. */
   errorHeaders?(error: ServerError): Record<string, string>;
 }
