@@ -188,7 +188,7 @@ export const conversationSchema = z.strictObject({
   enrichment: z
     .strictObject({
       url: z.string(),
-      policy: z.enum(['fail', 'continue', 'warn']).optional(),
+      policy: z.enum(['fail', 'continue', 'skip']).optional(),
       session_url: z.string().optional(),
       timeout_sec: z.number().positive().optional(),
     })

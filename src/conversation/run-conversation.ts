@@ -157,8 +157,8 @@ class Play {
     if (stage === undefined) throw new Error('a conversation has a stage before its first turn');
     const { scenario, snapshot, firstSpeaker } = this.#setup;
     const own = scenario['first_speaker'];
-    const first =
-      firstSpeaker ?? (own === 'client' || own === 'agent' ? own : snapshot.specification.first_speaker) ?? 'agent';
+    const said = own === 'client' || own === 'agent' ? own : this.#setup.batch?.firstSpeaker;
+    const first = firstSpeaker ?? said ?? snapshot.specification.first_speaker ?? 'agent';
     const sides = first === 'agent' ? [playAgents, this.#playClient] : [this.#playClient, playAgents];
     while (stage.turn < stage.limits.maxTurns) {
       stage.turn += 1;

@@ -34,10 +34,18 @@ export interface ConversationSetup {
     /** A model of its own for single agents; a specification's own choice wins. */
     readonly agents?: Readonly<Record<string, ModelChoice>>;
   };
+  /** Of this call: it wins over the scenario's own. */
   readonly maxTurns?: number;
   readonly timeoutSec?: number;
   readonly maxCostUsd?: number;
   readonly firstSpeaker?: 'agent' | 'client';
+  /** Of the batch: for scenarios that do not say it themselves. */
+  readonly batch?: {
+    readonly maxTurns?: number;
+    readonly timeoutSec?: number;
+    readonly maxCostUsd?: number;
+    readonly firstSpeaker?: 'agent' | 'client';
+  };
   readonly limits?: Partial<TurnLimits>;
   readonly enrichment?: EnrichmentSettings;
   /** What the client says in certain turns instead of its own line: for forks. */
@@ -62,13 +70,13 @@ export interface ConversationLimits extends TurnLimits {
 export const defaultMaxTurns = 30;
 export const defaultTimeoutSec = 90;
 
-/** The limits in force: the call's own, else the scenario's, else the defaults. */
+/** The limits in force: the call's own, else the scenario's, else the batch's, else the defaults. */
 export function limitsOf(setup: ConversationSetup): ConversationLimits {
   const { scenario } = setup;
-  const maxTurns = setup.maxTurns ?? scenario.max_turns ?? defaultMaxTurns;
-  const timeoutSec = setup.timeoutSec ?? scenario.timeout_sec ?? defaultTimeoutSec;
-  const maxCost =
-    setup.maxCostUsd ?? (typeof scenario['max_cost'] === 'number' ? scenario['max_cost'] : Number.POSITIVE_INFINITY);
+  const maxTurns = setup.maxTurns ?? scenario.max_turns ?? setup.batch?.maxTurns ?? defaultMaxTurns;
+  const timeoutSec = setup.timeoutSec ?? scenario.timeout_sec ?? setup.batch?.timeoutSec ?? defaultTimeoutSec;
+  const own = typeof scenario['max_cost'] === 'number' ? scenario['max_cost'] : undefined;
+  const maxCost = setup.maxCostUsd ?? own ?? setup.batch?.maxCostUsd ?? Number.POSITIVE_INFINITY;
   if (!Number.isInteger(maxTurns) || maxTurns < 1) throw outOfRange('max_turns', maxTurns, 'a whole number from 1');
   if (!(timeoutSec > 0) || !Number.isFinite(timeoutSec))
     throw outOfRange('timeout_sec', timeoutSec, 'a number of seconds above 0');
