@@ -50,6 +50,11 @@ export interface Provider {
   /** Provider delay of the config: becomes `minGapMs` of its lane. */
   readonly delayMs?: number;
   call(request: ModelRequest, options: CallOptions): Promise<Outcome>;
+  /**
+   * Names a request by everything that would reach the wire (address, model, parameters, messages, tools), by what the
+   * answer is made into, and by its repeat index; holds no secret. Undefined: it must not be cached or shared.
+   */
+  cacheKey?(request: ModelRequest): Promise<string | undefined>;
   /** Cost of a usage; undefined when the price is unknown. */
   price(usage: Usage): UsdMicros | undefined;
   /** Called once, when the run is over. */

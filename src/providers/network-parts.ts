@@ -3,7 +3,7 @@ import type { NetworkProviderOptions } from './network-provider.ts';
 import type { ProviderContext, ProviderOptions } from './provider-factory.ts';
 import type { Surroundings } from './surroundings.ts';
 
-type Shared = Pick<NetworkProviderOptions, 'id' | 'label' | 'delayMs' | 'http' | 'clock' | 'timeoutMs'>;
+type Shared = Pick<NetworkProviderOptions, 'id' | 'label' | 'delayMs' | 'http' | 'clock' | 'timeoutMs' | 'config'>;
 
 export const sharedParts = (
   options: ProviderOptions,
@@ -16,4 +16,5 @@ export const sharedParts = (
   http: surroundings.http,
   clock: context.clock,
   timeoutMs: surroundings.timeoutMs,
+  config: surroundings.config,
 });

@@ -7,11 +7,12 @@
  * 3. A content filter, a refusal and a truncation are replies; an unreadable or empty answer is a failure.
  */
 import type { EpochMillis } from '../domain/ids.ts';
-import type { Json } from '../domain/json.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
 import type { ModelRequest, ToolCall } from '../domain/message.ts';
 import type { AccountingProfile, CallOptions, Provider } from '../domain/provider.ts';
 import type { FinishReason, Outcome, ProviderFailure, RateHints, Reply, Usage } from '../domain/reply.ts';
 import type { Clock } from '../platform/clock.ts';
+import { cacheKeyOf } from './cache-key.ts';
 import {
   classifyAnswer,
   exceptionName,
@@ -102,6 +103,8 @@ export interface NetworkProviderOptions {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly timeoutMs?: number | undefined;
+  /** The provider's own settings, for the cache key. */
+  readonly config: JsonObject;
 }
 
 export function createNetworkProvider(options: NetworkProviderOptions): Provider {
@@ -116,6 +119,7 @@ export function createNetworkProvider(options: NetworkProviderOptions): Provider
     ceiling: options.ceiling,
     ...(options.delayMs === undefined ? {} : { delayMs: options.delayMs }),
     price,
+    cacheKey: (request) => keyFor(options, request),
     async call(request, callOptions) {
       try {
         return await callOnce(options, price, request, callOptions);
@@ -125,6 +129,18 @@ export function createNetworkProvider(options: NetworkProviderOptions): Provider
     },
   };
 }
+
+/** The request as it would be sent, made and then not sent. */
+async function keyFor({ format, config }: NetworkProviderOptions, request: ModelRequest): Promise<string | undefined> {
+  try {
+    const wire = await format.build(request, { signal: unaborted });
+    return 'kind' in wire ? undefined : cacheKeyOf(wire, config, request);
+  } catch {
+    return undefined;
+  }
+}
+
+const unaborted = new AbortController().signal;
 
 const failureContext = (options: NetworkProviderOptions, now: EpochMillis): FailureContext => ({
   vendor: options.vendor,

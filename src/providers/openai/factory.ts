@@ -3,6 +3,7 @@ import type { Provider } from '../../domain/provider.ts';
 import { accountingProfiles } from '../accounting.ts';
 import type { HeaderValue } from '../http-client.ts';
 import { laneOf } from '../lane-scope.ts';
+import { sharedParts } from '../network-parts.ts';
 import { createNetworkProvider, type WireFormat } from '../network-provider.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from '../provider-factory.ts';
 import { textAt } from '../read-json.ts';
@@ -124,8 +125,7 @@ function createOpenAiProvider(vendor: OpenAiVendor, options: ProviderOptions, co
     config,
   );
   return createNetworkProvider({
-    id: options.id,
-    label: options.label,
+    ...sharedParts(options, context, surroundings),
     model,
     vendor: vendor.failures ?? 'openai',
     ...(vendor.dialect === undefined ? {} : { dialect: vendor.dialect }),
@@ -140,13 +140,9 @@ function createOpenAiProvider(vendor: OpenAiVendor, options: ProviderOptions, co
     }),
     accounting: accountingProfiles[vendor.accounting],
     ceiling: vendor.ceiling ?? 512,
-    delayMs: options.delayMs,
     keyVariable: keyVariableOf(rule, config),
     price: surroundings.priceOf(vendor.prices ?? vendor.prefix, model),
     format: formatOf(kind, vendor, model, url, headers, surroundings),
-    http: surroundings.http,
-    clock: context.clock,
-    timeoutMs: surroundings.timeoutMs,
   });
 }
 
