@@ -14,7 +14,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import { blockedAddressCode, guardedLookup, isBlockedHost } from './blocked-addresses.ts';
 import { decodeBody, largestBody } from './decode-body.ts';
-import type { Secret, SecretHeader } from './secret.ts';
+import type { SecretHeader } from './secret.ts';
 
 export type HeaderValue = string | SecretHeader;
 /** Response headers by lower-case name; repeated ones joined with ", ". */
@@ -311,7 +311,3 @@ function detailOf(error: unknown): string {
   if (cause instanceof Error) return detailOf(cause);
   return typeof code === 'string' ? code : error.name;
 }
-
-/** Every secret among these headers, so that texts from the other side can be cleaned of echoes. */
-export const secretsIn = (headers: HttpRequest['headers']): readonly Secret[] =>
-  Object.values(headers).flatMap((value) => (typeof value === 'string' ? [] : [value.secret]));

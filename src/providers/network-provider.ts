@@ -6,7 +6,7 @@
  * 2. Hints are read at the response head and again with the body; a key never shows in what is returned.
  * 3. A content filter, a refusal and a truncation are replies; an unreadable or empty answer is a failure.
  */
-import type { EpochMillis } from '../domain/ids.ts';
+import type { EpochMillis, UsdMicros } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { ModelRequest, ToolCall } from '../domain/message.ts';
 import type { AccountingProfile, CallOptions, Provider } from '../domain/provider.ts';
@@ -25,7 +25,7 @@ import {
 } from './classify-failure.ts';
 import type { Vendor } from './failure-rules.ts';
 import type { HintDialect } from './hint-headers.ts';
-import { type HttpClient, type HttpHead, type HttpRequest, type HttpResponse, secretsIn } from './http-client.ts';
+import type { HttpClient, HttpHead, HttpRequest, HttpResponse } from './http-client.ts';
 import type { Lane } from './lane-scope.ts';
 import { parseJson } from './parse-json.ts';
 import type { PriceFunction } from './prices.ts';
@@ -184,7 +184,10 @@ async function callOnce(
 /** A server may echo a key, in a 401's sentence or anywhere else; it goes no further than this. */
 function withoutSecrets(response: HttpResponse, wire: HttpRequest): HttpResponse {
   let text = response.text;
-  for (const secret of secretsIn(wire.headers)) text = secret.removeFrom(text);
+  for (const name in wire.headers) {
+    const value = wire.headers[name];
+    if (typeof value === 'object') text = value.secret.removeFrom(text);
+  }
   return text === response.text ? response : { ...response, text };
 }
 
@@ -317,49 +320,66 @@ function finish(
   price: PriceFunction,
   provider: NetworkProviderOptions,
 ): Reply {
-  const { kind: _, flags: own = [], toolCalls = [], text, output, ...rest } = draft;
-  const flags = [...own];
-  if (response.bytes !== undefined) flags.push('invalid-utf8');
-  if (!text.isWellFormed()) flags.push('lone-surrogates');
-  if (text.includes('\0')) flags.push('nul-in-text');
-  if (draft.usage?.inputTokens === undefined || draft.usage.outputTokens === undefined) flags.push('usage-missing');
-  if (!namesNoModel.has(provider.vendor) && isSubstituted(provider.model, draft.servedModel))
-    flags.push('model-substituted');
-  const type = String(response.headers['content-type'] ?? '');
-  if (provider.format.anyBody !== true && !type.includes('json')) flags.push('wrong-content-type');
-  const nothing = saysNothing(draft.usage) && (text !== '' || toolCalls.length > 0);
-  if (nothing) flags.push('usage-zero');
-  // Words that took no tokens: the count is wrong, and the price unknown, unless the model is free.
-  const counted = nothing ? { inputTokens: 1, outputTokens: 1 } : draft.usage;
-  const priced = counted === undefined ? undefined : price(counted);
-  const cost = nothing && priced !== 0 ? undefined : priced;
-  return {
-    ...withoutUndefined(rest),
+  const { text, output, usage } = draft;
+  const cost = costOf(draft, price);
+  const isWell = text.isWellFormed();
+  const reply: Writable<Reply> = {
     kind: 'reply',
-    text: text.isWellFormed() ? text : text.toWellFormed(),
+    text: isWell ? text : text.toWellFormed(),
     output: typeof output === 'string' && !output.isWellFormed() ? output.toWellFormed() : output,
-    toolCalls,
-    ...(cost === undefined ? {} : { costUsdMicros: cost }),
+    toolCalls: draft.toolCalls ?? [],
+    finishReason: draft.finishReason,
     hints,
     status: response.status,
     raw: response.text,
-    ...(response.bytes === undefined ? {} : { rawBytes: Buffer.from(response.bytes).toString('base64') }),
-    flags,
+    flags: flagsOf(draft, response, provider, isWell),
     cached: false,
   };
+  if (usage !== undefined) reply.usage = usage;
+  if (cost !== undefined) reply.costUsdMicros = cost;
+  if (draft.reasoning !== undefined) reply.reasoning = draft.reasoning;
+  if (draft.finishReasonRaw !== undefined) reply.finishReasonRaw = draft.finishReasonRaw;
+  if (draft.servedModel !== undefined) reply.servedModel = draft.servedModel;
+  if (draft.fingerprint !== undefined) reply.fingerprint = draft.fingerprint;
+  if (draft.embedding !== undefined) reply.embedding = draft.embedding;
+  if (draft.scores !== undefined) reply.scores = draft.scores;
+  if (draft.flagged !== undefined) reply.flagged = draft.flagged;
+  if (draft.metadata !== undefined) reply.metadata = draft.metadata;
+  if (response.bytes !== undefined) reply.rawBytes = Buffer.from(response.bytes).toString('base64');
+  return reply;
 }
 
-const saysNothing = (usage: Usage | undefined): boolean => usage?.inputTokens === 0 && usage.outputTokens === 0;
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-type Told = Omit<ReplyDraft, 'kind' | 'flags' | 'toolCalls' | 'text' | 'output'>;
-type Said<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+/** Words that took no tokens: the count is wrong, and the price unknown, unless the model is free. */
+function costOf(draft: ReplyDraft, price: PriceFunction): UsdMicros | undefined {
+  if (draft.usage === undefined) return undefined;
+  if (!miscounts(draft)) return price(draft.usage);
+  return price({ inputTokens: 1, outputTokens: 1 }) === 0 ? 0 : undefined;
+}
 
-/** `exactOptionalPropertyTypes`: a field that was not said is absent. */
-function withoutUndefined(draft: Told): Said<Told> {
-  for (const key of Object.keys(draft) as (keyof Told)[]) {
-    if (draft[key] === undefined) delete (draft as Record<string, unknown>)[key];
-  }
-  return draft as Said<Told>;
+const miscounts = ({ usage, text, toolCalls = [] }: ReplyDraft): boolean =>
+  usage?.inputTokens === 0 && usage.outputTokens === 0 && (text !== '' || toolCalls.length > 0);
+
+function flagsOf(
+  draft: ReplyDraft,
+  response: HttpResponse,
+  provider: NetworkProviderOptions,
+  isWell: boolean,
+): readonly string[] {
+  const flags = draft.flags === undefined ? [] : [...draft.flags];
+  const { usage } = draft;
+  if (response.bytes !== undefined) flags.push('invalid-utf8');
+  if (!isWell) flags.push('lone-surrogates');
+  if (draft.text.includes('\0')) flags.push('nul-in-text');
+  if (usage?.inputTokens === undefined || usage.outputTokens === undefined) flags.push('usage-missing');
+  if (!namesNoModel.has(provider.vendor) && isSubstituted(provider.model, draft.servedModel))
+    flags.push('model-substituted');
+  const type = response.headers['content-type'];
+  if (provider.format.anyBody !== true && !(typeof type === 'string' && type.includes('json')))
+    flags.push('wrong-content-type');
+  if (miscounts(draft)) flags.push('usage-zero');
+  return flags;
 }
 
 /** A deployment's or an address's name says nothing about the model behind it. */
@@ -367,7 +387,7 @@ const namesNoModel = new Set<Vendor>(['http', 'azure']);
 
 /** A dated or prefixed name of the same model is no substitution. */
 function isSubstituted(asked: string, served: string | undefined): boolean {
-  if (served === undefined || served === '') return false;
+  if (served === undefined || served === '' || served === asked) return false;
   const a = asked.split('/').at(-1)?.toLowerCase() ?? '';
   const b = served.split('/').at(-1)?.toLowerCase() ?? '';
   return !(a.startsWith(b) || b.startsWith(a));

@@ -40,19 +40,23 @@ type Reader = (name: string) => string | undefined;
 /** Reads every limit hint of a response: its readings per resource, its retry delay, whether it asks not to retry. */
 export function parseRateLimitHints(response: HintSource, options: HintOptions = {}): RateHints {
   const read = readerOf(response.headers);
-  const now = parseHttpDate(read('date') ?? '') ?? options.now ?? realClock.now();
+  const limits = mayLimit(response.headers);
+  const after = read('retry-after');
+  // The server's own time is read only where something is measured from it.
+  const timed = limits || after !== undefined ? parseHttpDate(read('date') ?? '') : undefined;
+  const now = timed ?? options.now ?? realClock.now();
   const readings: RateReading[] = [];
-  for (const triple of hintHeaders[options.dialect ?? 'any']) {
-    const reading = readTriple(triple, read, now);
-    if (reading !== undefined) readings.push(reading);
+  if (limits) {
+    for (const triple of hintHeaders[options.dialect ?? 'any']) {
+      const reading = readTriple(triple, read, now);
+      if (reading !== undefined) readings.push(reading);
+    }
   }
   const body = asObject(response.body);
   const said = body === undefined ? undefined : bodyHints(body);
   if (said?.reading !== undefined) readings.push(said.reading);
   const retryAfterMs =
-    parseRetryAfterMs(read('retry-after-ms') ?? '') ??
-    parseRetryAfter(read('retry-after') ?? '', now) ??
-    said?.retryAfterMs;
+    parseRetryAfterMs(read('retry-after-ms') ?? '') ?? parseRetryAfter(after ?? '', now) ?? said?.retryAfterMs;
   const shouldRetry = { true: true, false: false }[read('x-should-retry') ?? ''];
   return {
     readings,
@@ -93,8 +97,15 @@ function readerOf(headers: unknown): Reader {
     if (typeof value === 'string') return value.trim();
     return Array.isArray(value) && typeof value[0] === 'string' ? value[0].trim() : undefined;
   };
-  if (Object.keys(record).every((name) => name === name.toLowerCase())) return read;
+  if (!Object.keys(record).some((name) => /[A-Z]/.test(name))) return read;
   return readerOf(Object.fromEntries(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value])));
+}
+
+/** Most answers of most servers say nothing; then the table need not be read. */
+function mayLimit(headers: unknown): boolean {
+  if (typeof headers !== 'object' || headers === null || 'get' in headers) return true;
+  for (const name in headers) if (/limit/i.test(name)) return true;
+  return false;
 }
 
 function readTriple(triple: HeaderTriple, read: Reader, now: EpochMillis): RateReading | undefined {

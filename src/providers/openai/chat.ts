@@ -4,7 +4,7 @@ import type { HeaderValue } from '../http-client.ts';
 import { problem, type ReplyDraft, type WireFormat } from '../network-provider.ts';
 import { asObject, at } from '../read-json.ts';
 import { runCallback } from '../tool-callbacks.ts';
-import { type ChatRequest, type ChatSettings, chatBody, mergedConfig } from './chat-body.ts';
+import { type ChatRequest, type ChatSettings, chatBody, chatMessages, isProblem, mergedConfig } from './chat-body.ts';
 import { readChat } from './chat-reply.ts';
 
 export interface ChatFormatOptions extends ChatSettings {
@@ -16,11 +16,12 @@ export interface ChatFormatOptions extends ChatSettings {
 
 /** `POST <base>/chat/completions`: OpenAI's format, which most vendors speak. */
 export function openaiChat(options: ChatFormatOptions): WireFormat {
+  const bodyOf = bodyMaker(options);
   return {
     build(request) {
       if (request.kind !== 'chat')
         return problem('invalid_request', `a chat model cannot answer a request for ${request.kind}.`);
-      const body = chatBody(options, request);
+      const body = bodyOf(request);
       if ('kind' in body && body['kind'] === 'problem') return body as ReturnType<typeof problem>;
       return { method: 'POST', url: options.url, headers: options.headers, body: JSON.stringify(body) };
     },
@@ -34,6 +35,22 @@ export function openaiChat(options: ChatFormatOptions): WireFormat {
       if (draft.kind === 'problem' || callbacks === undefined || (draft.toolCalls ?? []).length === 0) return draft;
       return withCallbacks(draft, callbacks, { code: options.code, basePath: options.basePath, signal });
     },
+  };
+}
+
+/** Most calls differ in their messages only: everything else is worked out once per kind of prompt. */
+function bodyMaker(options: ChatFormatOptions): (request: ChatRequest) => ReturnType<typeof chatBody> {
+  const isFixed = !/\{[{%#]|file:\/\//.test(JSON.stringify(options.config));
+  const bases: { prompt?: ReturnType<typeof chatBody>; messages?: ReturnType<typeof chatBody> } = {};
+  return (request) => {
+    const { params, tools, temperature, seed, maxTokens } = request;
+    if (!isFixed || (params ?? tools ?? temperature ?? seed ?? maxTokens) !== undefined)
+      return chatBody(options, request);
+    const messages = chatMessages(request);
+    if (isProblem(messages)) return messages;
+    const kind = request.messages === undefined ? 'prompt' : 'messages';
+    bases[kind] ??= chatBody(options, request);
+    return { ...bases[kind], messages };
   };
 }
 
