@@ -2,7 +2,7 @@
  * Job: start a run's cases at the right time: one by one where order matters, else as many as their lane can soon use.
  * Not its job: pace and limits (the lanes').
  *
- * Invariants: 1. A feed never has more than max(64, 2 x in flight) cases whose first call waits, so memory stays flat.
+ * Invariants: 1. First calls that wait are never more than max(64, those in flight), so memory stays flat and no lane runs dry.
  * 2. One provider's feed never waits for another's. 3. After a stop nothing is started.
  */
 import type { Case } from '../domain/case.ts';
@@ -109,7 +109,7 @@ export class CaseFeed {
     if (this.#parts.stopped() || this.#exhausted) return false;
     if (this.#parts.oneByOne === true) return this.#running === 0;
     if ((this.#parts.order?.held ?? 0) >= mostHeld) return false;
-    return this.#beforeFirstCall < Math.max(64, 2 * this.#inFlight);
+    return this.#beforeFirstCall < Math.max(64, this.#inFlight);
   }
 
   async #next(): Promise<Case | undefined> {

@@ -259,6 +259,7 @@ class RunExecution {
     const { clock, runners } = this.#host;
     const controller = new AbortController();
     this.#controllers.set(one.index, controller);
+    if (serial) this.#lanes.openCase?.(one.index, one.serial === true ? 'phase' : 'gate');
     try {
       const history = this.#begun.has(one.index) ? await this.#run.history(one.index) : emptyHistory;
       this.#events.emit({ type: 'case-start', index: one.index, name: one.name, at: clock.now() });
@@ -286,6 +287,7 @@ class RunExecution {
       this.#stop.fail(cause);
     } finally {
       this.#controllers.delete(one.index);
+      if (serial) this.#lanes.closeCase?.(one.index);
     }
   }
 

@@ -188,6 +188,7 @@ export async function sendModelCall(
   };
 
   const made = caller.made++;
+  if (over()) throw new Suspended();
   const { outcome, times } = await desk.lanes.submit({
     lane: provider.laneKey,
     index: caller.index,

@@ -27,6 +27,9 @@ export interface ModelLanes {
   /** Makes the provider's lane known, with what an earlier run learned about it. Called once per lane. */
   open(provider: Provider, learned: readonly LearnedLimit[]): void;
   submit(call: LaneCall): Promise<{ readonly outcome: Outcome; readonly times: StepTimes }>;
+  /** A case that runs alone holds the gate from here until it is closed; told, so that people see who holds it. */
+  openCase?(index: CaseIndex, serial: 'phase' | 'gate'): void;
+  closeCase?(index: CaseIndex): void;
   /** What this run has learned about a lane. */
   learned(lane: LaneKey): readonly LearnedLimit[];
   /** No new start, everything in flight is cancelled. */

@@ -46,7 +46,7 @@ const first: Migration = async (db) => {
   await db.schema
     .createIndex('cases_in_order')
     .on('cases')
-    .columns(['run', 'serial', 'kind', 'provider', 'position'])
+    .columns(['run', 'serial', 'provider', 'position'])
     .execute();
   await db.schema.createIndex('cases_by_key').unique().on('cases').columns(['run', 'key']).execute();
   await db.schema

@@ -5,7 +5,7 @@ import { resumeRun, runPlan } from '../../src/run/run-plan.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { CrashOrder } from './crash-rig.ts';
 import { httpProvider } from './http-provider.ts';
-import { hostOf, mixedPlan, plainLanes } from './run-harness.ts';
+import { hostOf, mixedPlan } from './run-harness.ts';
 
 const order = JSON.parse(process.argv[2] ?? '') as CrashOrder;
 const die = (): void => {
@@ -24,7 +24,6 @@ const hooks = {
 const store = await openStore({ at: order.at, hooks });
 const host = hostOf(store, {
   provider: (name) => httpProvider(name, order.url),
-  lanes: () => plainLanes(8),
   // Told to the parent at once: what was told must survive.
   observers: [
     (event) => {

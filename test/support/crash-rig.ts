@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { StepRecord, Store } from '../../src/store/store.ts';
 import { type FaultServer, startFaultServer } from '../../src/testing/index.ts';
 import { httpProvider } from './http-provider.ts';
-import { hostOf, mixedPlan, plainLanes, short, tableOf } from './run-harness.ts';
+import { hostOf, mixedPlan, short, tableOf } from './run-harness.ts';
 
 export interface CrashOrder {
   readonly at: string;
@@ -193,7 +193,7 @@ export class CrashRig implements AsyncDisposable {
     sum: { lostRows: number[]; inFlight: number; killed: number },
   ): Promise<CrashReport> {
     const store = await openStore({ at: order.at });
-    const host = hostOf(store, { provider: (name) => httpProvider(name, order.url), lanes: () => plainLanes(8) });
+    const host = hostOf(store, { provider: (name) => httpProvider(name, order.url) });
     const cases = mixedPlan(order.cases);
     const exists = (await store.openRun(runId(order.run))) !== undefined;
     if (exists) await resumeRun(runId(order.run), host, cases);

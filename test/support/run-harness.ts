@@ -9,6 +9,7 @@ import type { Outcome, Reply } from '../../src/domain/reply.ts';
 import type { Row } from '../../src/domain/row.ts';
 import { realClock } from '../../src/platform/clock.ts';
 import type { CaseContext, CaseResult, CaseRunners } from '../../src/run/case-runner.ts';
+import { Lanes } from '../../src/run/lanes.ts';
 import type { LaneCall, ModelLanes } from '../../src/run/model-lanes.ts';
 import { promptRunner } from '../../src/run/prompt-case.ts';
 import type { RunHost } from '../../src/run/run-plan.ts';
@@ -200,7 +201,7 @@ export const hostOf = (store: Store, extra: Partial<RunHost> = {}): RunHost => (
   store,
   clock: realClock,
   provider: (name) => echoProvider(name),
-  lanes: () => plainLanes(),
+  lanes: ({ onEvent }) => new Lanes({ clock: realClock, onEvent }),
   runners,
   ...extra,
 });

@@ -1,0 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * Keeps the process small: garbage is collected when the heap has grown by a third instead of several times. A run makes
+ * much short-lived data while it holds little, so this costs some CPU and saves most of the memory. For whoever owns the
+ * process, not for a library.
+ */
+export const keepHeapSmall = (): void => setFlagsFromString('--heap-growing-percent=35');
