@@ -26,9 +26,11 @@ function readLoosely(text: string): Json | undefined {
   } catch {
     // Not strict JSON: a YAML reader takes most of what looks like it.
   }
+  // A code fence or the like right after a bracket: a YAML reader would take it for a name.
+  if (/[{,[:]\s*[`@%]/.test(text)) return undefined;
   try {
     const loose: unknown = parse(text.replace(/(^|[\s,{[])\/\/(?=\s)/g, '$1#'), {
-      logLevel: 'silent',
+      logLevel: 'error',
       maxAliasCount: 0,
     });
     return isStructure(loose) ? (JSON.parse(JSON.stringify(loose)) as Json) : undefined;
@@ -40,7 +42,7 @@ function readLoosely(text: string): Json | undefined {
 /** Every JSON object in a text, outermost ones, in order; code fences and prose around them do not matter. */
 export function findJsonObjects(text: string): Json[] {
   const found: Json[] = [];
-  for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at)) {
+  for (let at = text.indexOf('{'); at >= 0 && at < text.length - 1; at = text.indexOf('{', at)) {
     const { end, open } = closingOf(text, at);
     const value = readLoosely(text.slice(at, end) + '}'.repeat(Math.max(0, open)));
     if (value === undefined) at += 1;

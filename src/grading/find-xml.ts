@@ -38,16 +38,27 @@ function* tagsOf(text: string): Generator<Tag> {
   }
 }
 
-/**
- * The outermost balanced elements of a text, and all neighbours together as one piece first (models often write several
- * elements side by side without a root).
- */
-export function findXml(text: string): string[] {
+/** A stretch of a text that may be XML. */
+export interface XmlPiece {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+interface Balanced {
+  readonly start: number;
+  readonly end: number;
+  /** Where the tag around it begins, -1 for none. */
+  readonly parent: number;
+}
+
+/** The outermost balanced elements; what is inside of another one is not told. */
+function balancedElements(text: string): Balanced[] {
   const open: Tag[] = [];
-  const pieces: { start: number; end: number }[] = [];
+  const found: Balanced[] = [];
   const keep = (start: number, end: number): void => {
-    while ((pieces.at(-1)?.start ?? -1) > start) pieces.pop();
-    pieces.push({ start, end });
+    while ((found.at(-1)?.start ?? -1) > start) found.pop();
+    found.push({ start, end, parent: open.at(-1)?.start ?? -1 });
   };
   for (const tag of tagsOf(text)) {
     if (tag.kind === 'both') keep(tag.start, tag.end);
@@ -55,9 +66,19 @@ export function findXml(text: string): string[] {
     else if (open.at(-1)?.name === tag.name) keep(open.pop()?.start ?? tag.start, tag.end);
     else open.length = 0;
   }
-  const first = pieces[0];
-  const last = pieces.at(-1);
-  const together =
-    first !== undefined && last !== undefined && first !== last ? [text.slice(first.start, last.end)] : [];
-  return [...together, ...pieces.map(({ start, end }) => text.slice(start, end))];
+  return found;
+}
+
+/**
+ * What may be XML in a text: elements side by side as one piece first (models often leave the root out), then each
+ * element by itself.
+ */
+export function findXml(text: string): XmlPiece[] {
+  const elements = balancedElements(text);
+  const piece = (start: number, end: number): XmlPiece => ({ start, end, text: text.slice(start, end) });
+  const groups = [...Map.groupBy(elements, ({ parent }) => parent).values()].filter((group) => group.length > 1);
+  return [
+    ...groups.map((group) => piece(group[0]?.start ?? 0, group.at(-1)?.end ?? 0)),
+    ...elements.map(({ start, end }) => piece(start, end)),
+  ];
 }

@@ -1,4 +1,4 @@
-import { treeBankTokenize } from 'js-rouge';
+import { fMeasure, treeBankTokenize } from 'js-rouge';
 import { thresholdOf } from '../assertion-table.ts';
 import { type Check, demand } from '../check.ts';
 import { countNGrams, sharedNGrams } from '../n-grams.ts';
@@ -11,7 +11,7 @@ export function rouge1(candidate: string, reference: string): number {
   if (shared === 0) return 0;
   const precision = shared / ours.total;
   const recall = shared / theirs.total;
-  return (2 * precision * recall) / (precision + recall);
+  return fMeasure(precision, recall, 1);
 }
 
 /** `rouge-n`: word overlap with a reference. */

@@ -19,8 +19,9 @@ export function insert(cursor: Cursor): void {
   if (cursor.takeWord('or')) cursor.next();
   cursor.takeWord('into');
   tableName(cursor, 'insert');
-  if (cursor.isMark('(') && cursor.peek(1).text !== 'select') names(cursor);
-  if (cursor.takeWord('set')) assignments(cursor);
+  const isNamed = cursor.isMark('(') && cursor.peek(1).text !== 'select';
+  if (isNamed) names(cursor);
+  if (!isNamed && cursor.takeWord('set')) assignments(cursor);
   else if (cursor.takeOneOf(['value'])) cursor.list(() => row(cursor));
   else if (!cursor.takeWord('default', 'values')) query(cursor);
   if (cursor.takeWord('on', 'duplicate', 'key', 'update')) assignments(cursor);

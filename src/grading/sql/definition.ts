@@ -18,6 +18,7 @@ function createTable(cursor: Cursor): void {
   tableName(cursor, 'create');
   if (cursor.takeMark('(')) {
     cursor.list(() => {
+      if (cursor.isMark(')')) cursor.fail('a column expected');
       if (cursor.isName() && !cursor.isOneOf(['constraint', 'unique', 'check', 'key', 'index'])) {
         cursor.next();
         typeName(cursor);
