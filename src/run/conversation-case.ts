@@ -17,6 +17,8 @@ export interface ConversationDetail extends Omit<ConversationSetup, 'snapshot' |
   /** Hash of the specification's snapshot. */
   readonly specification: string;
   readonly models: ConversationSetup['models'] & { readonly judge?: ModelChoice };
+  /** A finished conversation that is only scored again, not played. */
+  readonly recorded?: ConversationResult;
 }
 
 export const detailOf = (one: ConversationCase): ConversationDetail => one.detail as unknown as ConversationDetail;
@@ -32,12 +34,10 @@ export const conversationRunner =
   (parts: ConversationRunnerParts): CaseRunners['conversation'] =>
   async (one, { effects, progress }) => {
     const detail = detailOf(one);
-    const { specification, models, ...rest } = detail;
+    const { specification, models, recorded, ...rest } = detail;
     const snapshot = snapshotFor(parts, specification);
-    const played = await runConversation({ ...rest, models, snapshot }, effects, {
-      ...parts.ports,
-      onProgress: progress,
-    });
+    const ports = { ...parts.ports, onProgress: progress };
+    const played = recorded ?? (await runConversation({ ...rest, models, snapshot }, effects, ports));
     const scoring = {
       scenario: detail.scenario,
       snapshot,

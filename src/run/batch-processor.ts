@@ -1,0 +1,361 @@
+/**
+ * The BatchProcessor: many conversations as one run. Its job: create, run, progress, cancel, resume, retry failed ones,
+ * score again, results, summaries and exports. Not its job: playing (conversation-case), scheduling (lanes), keeping
+ * (store): it puts them together.
+ */
+import { batchCsv, batchNdjson } from '../conversation/export-batch.ts';
+import { checkSetup, type ModelChoice } from '../conversation/setup.ts';
+import { type BatchSummary, summarizeBatch } from '../conversation/summarize-batch.ts';
+import type { Case, ConversationCase } from '../domain/case.ts';
+import type { ConversationResult } from '../domain/conversation-result.ts';
+import { ParlaneError } from '../domain/errors.ts';
+import { caseIndex, runId } from '../domain/ids.ts';
+import type { Json } from '../domain/json.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { Row } from '../domain/row.ts';
+import type { RunEvent } from '../domain/run-event.ts';
+import type { Assertion } from '../domain/verdict.ts';
+import { type Clock, realClock } from '../platform/clock.ts';
+import { environment, workingFolder } from '../platform/environment.ts';
+import { realFiles } from '../platform/files.ts';
+import { PromptSpecificationManager } from '../prompts/specification-manager.ts';
+import type { RunStore, Store } from '../store/store.ts';
+import { BatchCount, type BatchFacts, type BatchJob, type BatchStatus, iso } from './batch-job.ts';
+import { conversationRunner, detailOf } from './conversation-case.ts';
+import { openConversationHost } from './conversation-host.ts';
+import type { RunObserver } from './event-log.ts';
+import { Lanes, type LanesOptions } from './lanes.ts';
+import {
+  type ConversationBatch,
+  inOrderOfWork,
+  planConversations,
+  specificationsJson,
+  specificationsOf,
+} from './plan-conversations.ts';
+import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
+
+export interface BatchProcessorOptions {
+  readonly store: Store;
+  readonly clock?: Clock;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Relative files start here. */
+  readonly folder?: string;
+  readonly specsFolder?: string;
+  /** Providers of one's own making, by name; everything else is resolved by its id. */
+  readonly provider?: (name: string) => Provider | undefined;
+  readonly lanes?: Pick<LanesOptions, 'limits' | 'globalCap'>;
+  readonly observers?: readonly RunObserver[];
+  readonly owner?: NonNullable<RunHost['owner']>;
+  readonly ownerAlive?: NonNullable<RunHost['ownerAlive']>;
+}
+
+export interface NewBatch extends Omit<ConversationBatch, 'snapshot' | 'expectedCalls'> {
+  readonly name?: string;
+  readonly promptSpecName?: string;
+  readonly budgetUsd?: number;
+  readonly maxDurationMs?: number;
+}
+
+export interface BatchRunOptions {
+  /** Stops the batch, resumable, when it aborts. */
+  readonly signal?: AbortSignal;
+  readonly observers?: readonly RunObserver[];
+}
+
+export type BatchFormat = 'json' | 'ndjson' | 'csv';
+
+interface Live {
+  readonly facts: BatchFacts;
+  readonly count: BatchCount;
+  readonly createdAt: number;
+  readonly cancel: AbortController;
+  readonly start?: (host: RunHost) => Promise<RunOutcome>;
+  status: BatchStatus;
+  startedAt?: number;
+  endedAt?: number;
+  error?: string;
+}
+
+export class BatchProcessor {
+  readonly #options: BatchProcessorOptions;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #folder: string;
+  readonly #live = new Map<string, Live>();
+
+  constructor(options: BatchProcessorOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#clock = options.clock ?? realClock;
+    this.#folder = options.folder ?? workingFolder();
+  }
+
+  /** Plans a batch. Everything that can be refused is refused here, before anything is sent. */
+  async create(batch: NewBatch): Promise<BatchJob> {
+    const { name, promptSpecName, budgetUsd, maxDurationMs, ...rest } = batch;
+    const manager = new PromptSpecificationManager(realFiles, this.#options.specsFolder ?? `${this.#folder}/prompts`);
+    const snapshot = await manager.snapshot(promptSpecName);
+    for (const scenario of rest.scenarios) checkSetup({ ...rest, snapshot, scenario });
+    const lengths = await this.#store.lengths(snapshot.specification.name);
+    const expectedCalls = new Map(lengths.map(({ name: scenario, calls }) => [scenario, calls]));
+    const cases = planConversations({ ...rest, snapshot, expectedCalls });
+    const settings = {
+      ...(budgetUsd === undefined ? {} : { budgetUsdMicros: Math.round(budgetUsd * 1_000_000) }),
+      ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
+    };
+    const run = {
+      name: name ?? snapshot.specification.name,
+      snapshot: { kind: 'batch', specifications: specificationsJson([snapshot]) },
+      settings,
+    };
+    return this.#pending(cases, run);
+  }
+
+  /** Plays a created batch to its end, or to a stop from which it can be resumed. */
+  async run(batchId: string, options: BatchRunOptions = {}): Promise<BatchJob> {
+    const live = this.#live.get(batchId);
+    if (live?.start === undefined || live.status !== 'pending') {
+      throw new ParlaneError(
+        'batch/not-pending',
+        `The batch ${batchId} is not waiting to be run.`,
+        'Create one, or resume it.',
+        { batch: batchId },
+      );
+    }
+    return this.#work(batchId, live, live.start, options);
+  }
+
+  /** Goes on with a batch that was stopped or killed, in mid-conversation. */
+  async resume(batchId: string, options: BatchRunOptions = {}): Promise<BatchJob> {
+    const live = await this.#recorded(batchId);
+    this.#live.set(batchId, live);
+    return this.#work(batchId, live, (host) => resumeRun(runId(batchId), host), options);
+  }
+
+  /** Stops a batch that is being played; what was answered is kept. */
+  cancel(batchId: string): void {
+    this.#live.get(batchId)?.cancel.abort();
+  }
+
+  /** How far it is, at any time. */
+  async progress(batchId: string): Promise<BatchJob> {
+    const live = this.#live.get(batchId) ?? (await this.#recorded(batchId));
+    return jobOf(batchId, live);
+  }
+
+  /** A new batch of those conversations that did not succeed: failed checks, failures and errors. */
+  async retryFailed(batchId: string): Promise<BatchJob> {
+    const run = await findRun(this.#store, runId(batchId));
+    const again: ConversationCase[] = [];
+    for await (const row of rowsOf(run)) {
+      const one = row.status === 'passed' || row.status === 'skipped' ? undefined : await run.case(row.index);
+      if (one?.kind === 'conversation') again.push(one);
+    }
+    return this.#again(run, again, 'retried');
+  }
+
+  /** A new batch that scores the recorded conversations again, with another judge or other checks; nothing is played. */
+  async rescore(
+    batchId: string,
+    scoring: { readonly judge?: ModelChoice; readonly checks?: readonly Assertion[] } = {},
+  ): Promise<BatchJob> {
+    const run = await findRun(this.#store, runId(batchId));
+    const again: ConversationCase[] = [];
+    for await (const row of rowsOf(run)) {
+      const one = await run.case(row.index);
+      const result = resultOf(row);
+      if (one?.kind !== 'conversation' || result === undefined) continue;
+      const { evaluation_status: _status, score: _score, comment: _comment, ...recorded } = result;
+      const detail = detailOf(one);
+      const models = scoring.judge === undefined ? detail.models : { ...detail.models, judge: scoring.judge };
+      again.push({
+        ...one,
+        checks: scoring.checks ?? one.checks,
+        detail: { ...detail, models, recorded } as unknown as Json,
+      });
+    }
+    return this.#again(run, again, 'scored again');
+  }
+
+  /** The results so far, in scenario order. */
+  async results(batchId: string): Promise<ConversationResult[]> {
+    const results: ConversationResult[] = [];
+    for await (const row of rowsOf(await findRun(this.#store, runId(batchId)))) {
+      const result = resultOf(row);
+      if (result !== undefined) results.push(result);
+    }
+    return results;
+  }
+
+  async summary(batchId: string): Promise<BatchSummary> {
+    const rows: Row[] = [];
+    for await (const row of rowsOf(await findRun(this.#store, runId(batchId))))
+      if (row.kind === 'conversation') rows.push(row);
+    return summarizeBatch(rows);
+  }
+
+  async export(batchId: string, format: BatchFormat): Promise<string> {
+    const results = await this.results(batchId);
+    if (format === 'csv') return batchCsv(results);
+    if (format === 'ndjson') return batchNdjson(results);
+    return `${JSON.stringify({ ...(await this.progress(batchId)), summary: await this.summary(batchId), results }, null, 2)}\n`;
+  }
+
+  #pending(cases: readonly ConversationCase[], run: { name: string; snapshot: Json; settings: object }): BatchJob {
+    const createdAt = this.#clock.now();
+    const id = newRunId(createdAt);
+    const start = (host: RunHost): Promise<RunOutcome> => runPlan({ ...run, cases: inOrderOfWork(cases), id }, host);
+    const live: Live = {
+      facts: factsOf(cases, run.snapshot),
+      count: new BatchCount(cases.length),
+      createdAt,
+      cancel: new AbortController(),
+      status: 'pending',
+      start,
+    };
+    this.#snapshots.set(live, run.snapshot);
+    this.#live.set(id, live);
+    return jobOf(id, live);
+  }
+
+  async #again(run: RunStore, cases: readonly ConversationCase[], how: string): Promise<BatchJob> {
+    const record = await run.record();
+    const numbered = cases.map((one, at): ConversationCase => ({ ...one, index: caseIndex(at) }));
+    return this.#pending(numbered, { name: `${record.name}, ${how}`, snapshot: await run.snapshot(), settings: {} });
+  }
+
+  async #work(
+    id: string,
+    live: Live,
+    start: (host: RunHost) => Promise<RunOutcome>,
+    options: BatchRunOptions,
+  ): Promise<BatchJob> {
+    const host = openConversationHost({
+      clock: this.#clock,
+      env: this.#options.env ?? environment(),
+      folder: this.#folder,
+    });
+    live.status = 'running';
+    live.startedAt ??= this.#clock.now();
+    const signal =
+      options.signal === undefined ? live.cancel.signal : AbortSignal.any([options.signal, live.cancel.signal]);
+    try {
+      const specifications = await this.#specifications(id, live);
+      const { clock, lanes } = { clock: this.#clock, lanes: this.#options.lanes ?? {} };
+      const { owner, ownerAlive } = this.#options;
+      const outcome = await start({
+        store: this.#store,
+        clock,
+        provider: (name) => this.#options.provider?.(name) ?? host.provider(name),
+        lanes: ({ onEvent }) => new Lanes({ ...lanes, clock, onEvent }),
+        runners: {
+          prompt: () => Promise.reject(new ParlaneError('batch/prompt-case', 'A batch holds conversations only.', '')),
+          conversation: conversationRunner({ specifications, ports: host.ports, grading: host.grading }),
+        },
+        observers: [counting(live.count), ...(this.#options.observers ?? []), ...(options.observers ?? [])],
+        signal,
+        ...(owner === undefined ? {} : { owner }),
+        ...(ownerAlive === undefined ? {} : { ownerAlive }),
+      });
+      finish(live, outcome, signal.aborted);
+    } catch (error) {
+      live.status = 'failed';
+      live.error = error instanceof Error ? error.message : String(error);
+      throw error;
+    } finally {
+      live.endedAt = this.#clock.now();
+      live.count.stop();
+      await host.close();
+    }
+    return jobOf(id, live);
+  }
+
+  async #specifications(id: string, live: Live) {
+    const snapshot = this.#snapshots.get(live) ?? (await (await findRun(this.#store, runId(id))).snapshot());
+    return specificationsOf(snapshot);
+  }
+
+  /** Snapshots of batches that are not in the store yet. */
+  readonly #snapshots = new WeakMap<Live, Json>();
+
+  /** A batch of an earlier process, from the store. */
+  async #recorded(id: string): Promise<Live> {
+    const run = await findRun(this.#store, runId(id));
+    const record = await run.record();
+    const first = await run.case(caseIndex(0));
+    const total = record.planned ?? (await run.caseCount()).cases;
+    const count = new BatchCount(total);
+    for await (const row of rowsOf(run)) count.end(row);
+    const status: BatchStatus =
+      record.status === 'complete' ? 'completed' : record.status === 'running' ? 'running' : 'cancelled';
+    const live: Live = {
+      facts: { ...factsOf(first === undefined ? [] : [first], await run.snapshot()), total_scenarios: total },
+      count,
+      createdAt: record.createdAt,
+      startedAt: record.createdAt,
+      cancel: new AbortController(),
+      status,
+    };
+    if (record.endedAt !== undefined) live.endedAt = record.endedAt;
+    if (record.stopReason !== undefined) live.error = stopped(record.stopReason);
+    return live;
+  }
+}
+
+const stopped = (reason: string): string => `The batch was stopped (${reason}); it can be resumed.`;
+
+function finish(live: Live, outcome: RunOutcome, cancelled: boolean): void {
+  if (outcome.complete) {
+    live.status = 'completed';
+    return;
+  }
+  live.status = cancelled ? 'cancelled' : 'failed';
+  live.error = outcome.error?.message ?? stopped(outcome.stopReason ?? 'interrupted');
+}
+
+const counting =
+  (count: BatchCount): RunObserver =>
+  (event: RunEvent) => {
+    if (event.type === 'case-start') count.begin(event.index, event.name);
+    if (event.type === 'case-end') count.end(event.row);
+  };
+
+function factsOf(cases: readonly Case[], snapshot: Json): BatchFacts {
+  const one = cases.find((candidate) => candidate.kind === 'conversation');
+  const detail = one === undefined ? undefined : detailOf(one);
+  const specification =
+    detail === undefined ? undefined : specificationsOf(snapshot).get(detail.specification)?.specification;
+  return {
+    prompt_spec_name: specification?.name ?? '',
+    prompt_version: specification?.version ?? '',
+    use_tools: detail?.useTools ?? false,
+    total_scenarios: cases.length,
+  };
+}
+
+const jobOf = (id: string, live: Live): BatchJob => ({
+  batch_id: id,
+  status: live.status,
+  created_at: iso(live.createdAt) ?? '',
+  started_at: iso(live.startedAt),
+  completed_at: iso(live.endedAt),
+  ...live.facts,
+  ...live.count.fields,
+  error_message: live.error ?? null,
+});
+
+/** A run's rows in plan order, a page at a time. */
+export async function* rowsOf(run: RunStore): AsyncGenerator<Row> {
+  for (let after = -1; ; ) {
+    const page = await run.rows({ after, limit: 200 });
+    for (const { row } of page) yield row;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.row.index;
+  }
+}
+
+function resultOf({ detail }: Row): ConversationResult | undefined {
+  const isResult = typeof detail === 'object' && detail !== null && 'conversation_history' in detail;
+  return isResult ? (detail as unknown as ConversationResult) : undefined;
+}
