@@ -99,7 +99,7 @@ export type LaneEvent =
       readonly index: CaseIndex;
       readonly at: EpochMillis;
       readonly notBefore: EpochMillis;
-      readonly reason: 'rate-limited' | 'retry';
+      readonly reason: 'rate-limited' | 'retry' | 'parked';
     }
   | {
       readonly type: 'call-end';

@@ -14,6 +14,8 @@ const stormAfter = 3;
 /** Transient failures in a row after which a lane's breaker opens. */
 const breakerAfter = 5;
 
+type Requeue = Extract<LaneEvent, { type: 'call-requeue' }>;
+
 interface Outlet {
   finish(call: QueuedCall, end: CallEnd, now: number): void;
   tell(event: LaneEvent): void;
@@ -59,18 +61,18 @@ export class Ending {
       case 'rate-limited':
         this.settle(call, [1, 0, 0, 0], now);
         this.rejected(call, result, now);
-        return this.again(call, stopping, call.rateLimited > lane.maxRateLimited ? 'maxRateLimited' : undefined, now);
+        return this.again(call, 'rate-limited', stopping, call.rateLimited > lane.maxRateLimited, now);
       case 'retry': {
         this.settle(call, undefined, now);
         this.failedOnce(call, now);
-        const used = result.once ? call.retries > 1 : call.retries > lane.maxRetries;
-        return this.again(call, stopping, used ? 'maxRetries' : undefined, now);
+        const used = call.retries > (result.once ? Math.min(1, lane.maxRetries) : lane.maxRetries);
+        return this.again(call, 'retry', stopping, used, now);
       }
       case 'park':
         this.settle(call, [1, 0, 0, 0], now);
         this.park(lane, result.until, result.reason, now);
         call.notBefore = result.until;
-        return this.again(call, stopping, undefined, now);
+        return this.again(call, 'parked', stopping, false, now);
       case 'close':
         this.settle(call, undefined, now);
         lane.closedReason ??= result.reason;
@@ -92,24 +94,13 @@ export class Ending {
     return false;
   }
 
-  private again(
-    call: QueuedCall,
-    stopping: boolean,
-    exhausted: 'maxRetries' | 'maxRateLimited' | undefined,
-    now: number,
-  ): boolean {
+  private again(call: QueuedCall, reason: Requeue['reason'], stopping: boolean, usedUp: boolean, now: number): boolean {
     if (stopping) return this.done(call, { type: 'aborted' }, now);
-    if (exhausted !== undefined) return this.done(call, { type: 'exhausted', counter: exhausted }, now);
-    const reason = exhausted === undefined && call.rateLimited > 0 ? 'rate-limited' : 'retry';
-    this.outlet.tell({
-      type: 'call-requeue',
-      lane: call.lane.key,
-      call: call.id,
-      index: call.index,
-      at: now,
-      notBefore: call.notBefore,
-      reason,
-    });
+    if (usedUp) {
+      return this.done(call, { type: 'exhausted', counter: reason === 'retry' ? 'maxRetries' : 'maxRateLimited' }, now);
+    }
+    const { id, index, notBefore, lane } = call;
+    this.outlet.tell({ type: 'call-requeue', lane: lane.key, call: id, index, at: now, notBefore, reason });
     return true;
   }
 
@@ -118,10 +109,7 @@ export class Ending {
     call.running = false;
     lane.inFlight -= 1;
     for (const node of lane.nodes) node.inFlight -= 1;
-    const later = takenAtEnd(call, lane.profile);
-    for (let resource = 0; resource < 4; resource += 1) {
-      lane.precharged[resource] = Math.max(0, (lane.precharged[resource] as number) - (later[resource] as number));
-    }
+    lane.precharged = Math.max(0, lane.precharged - takenAtEnd(call, lane.profile));
   }
 
   /** `used` undefined: the provider did not say, the reservation stays taken. */

@@ -76,8 +76,8 @@ export class LaneState {
   timerAt = Number.POSITIVE_INFINITY;
   /** Service received, for fairness among lanes under one node. */
   served = 0;
-  /** Output tokens that in-flight calls have reserved but the provider has not counted yet, per resource. */
-  readonly precharged = [0, 0, 0, 0];
+  /** Output tokens that in-flight calls have reserved but the provider has not counted yet. */
+  precharged = 0;
   /** Calls put aside by the serial gate. */
   aside = 0;
   /** Smoothed latency of accepted calls, recent and long-run: tells slow answers. */

@@ -5,23 +5,33 @@
 export class OutputEstimate {
   private readonly counts: number[] = [];
   private total = 0;
-  private known = 0;
-  private stale = true;
+  private seen = 0;
+  private known: number | undefined;
+  /** Changes whenever the estimate does. */
+  version = 0;
+  private next = 5;
 
   observe(tokens: number): void {
     const slot = Math.max(0, Math.round(8 * Math.log2(Math.max(1, tokens))));
     this.counts[slot] = (this.counts[slot] ?? 0) + 1;
     this.total += 1;
-    this.stale = true;
+    this.seen += 1;
+    if (this.seen >= this.next) this.refresh();
     if (this.total > 4096) this.fade();
   }
 
   /** Undefined until a few answers have been seen. */
   p90(): number | undefined {
-    if (this.total < 5) return undefined;
-    if (this.stale) this.known = this.percentile(0.9);
-    this.stale = false;
     return this.known;
+  }
+
+  /** Looks again after every tenth more answers: often at first, seldom later. */
+  private refresh(): void {
+    this.next = this.seen + Math.max(1, Math.min(64, Math.floor(this.seen / 10)));
+    const p90 = this.percentile(0.9);
+    if (p90 === this.known) return;
+    this.known = p90;
+    this.version += 1;
   }
 
   private percentile(share: number): number {

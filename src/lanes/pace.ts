@@ -11,7 +11,7 @@ import type { RateHints } from '../domain/reply.ts';
 import { Bucket } from './bucket.ts';
 import { type LearnedRate, LimitLearner } from './limit-learner.ts';
 import type { LimitNode } from './limit-node.ts';
-import { OUTPUT, type QueuedCall, REQUESTS, resourceNames } from './queued-call.ts';
+import { INPUT, OUTPUT, type QueuedCall, REQUESTS, resourceNames, TOKENS } from './queued-call.ts';
 import { RecentlyAccepted } from './recently-accepted.ts';
 
 const probes = 3;
@@ -84,18 +84,27 @@ export class Pace {
     }
   }
 
-  /** Called right after a start was charged. */
-  note(call: QueuedCall, now: number, precharged: readonly number[]): void {
-    const owed = [0, 0, 0, 0];
+  /** Called right after a start was charged; `precharged` output tokens the provider has not counted yet. */
+  note(call: QueuedCall, now: number, precharged: number): void {
+    const { accepted } = this;
+    const { reserved } = call;
     for (let resource = 0; resource < 4; resource += 1) {
-      this.accepted[resource] = (this.accepted[resource] ?? 0) + (call.reserved[resource] ?? 0);
-      const bucket = this.node.buckets[resource];
-      if (bucket !== undefined) owed[resource] = Math.max(0, bucket.owed(now) - (precharged[resource] ?? 0));
+      accepted[resource] = (accepted[resource] as number) + (reserved[resource] as number);
     }
-    call.owedAtStart = owed;
+    call.owedAtStart = [
+      this.owed(REQUESTS, 0, now),
+      this.owed(TOKENS, precharged, now),
+      this.owed(INPUT, 0, now),
+      this.owed(OUTPUT, precharged, now),
+    ];
     call.correctedAtStart = this.corrected.slice();
-    call.acceptedAtStart = this.accepted.slice();
+    call.acceptedAtStart = accepted.slice();
     this.recent.note(now, call.acceptedAtStart);
+  }
+
+  private owed(resource: number, precharged: number, now: number): number {
+    const bucket = this.node.buckets[resource];
+    return bucket === undefined ? 0 : Math.max(0, bucket.owed(now) - precharged);
   }
 
   /** A response head: success or not, it tells what is left. Returns the resources whose limit became known or changed. */
@@ -153,13 +162,17 @@ export class Pace {
       return;
     }
     if (bucket.rate !== rate) bucket.setRate(rate, now);
-    bucket.limit = learned.limit;
-    if (declared === undefined && isBudget(learned.windowMs)) bucket.burst = learned.limit;
-    this.mindWindow(bucket, learned, now);
+    if (declared === undefined) {
+      bucket.limit = learned.limit;
+      if (isBudget(learned.windowMs)) bucket.burst = learned.limit;
+      this.mindWindow(bucket, learned, now);
+    }
     if (call.startSeq <= (this.newest[resource] ?? -1) || !bucket.countsNow(call.startedAt, now)) return;
     this.newest[resource] = call.startSeq;
     const since = (this.corrected[resource] ?? 0) - (call.correctedAtStart[resource] ?? 0);
-    const drift = used - (call.owedAtStart[resource] ?? 0) - since;
+    const told = used - (call.owedAtStart[resource] ?? 0) - since;
+    // Headers may slow a declared lane down, for others on the same key; they never make it faster than declared.
+    const drift = declared === undefined ? told : Math.max(0, told);
     this.corrected[resource] = (this.corrected[resource] ?? 0) + drift;
     bucket.adjust(drift, now);
   }

@@ -51,6 +51,8 @@ export class QueuedCall {
   startSeq = 0;
   /** Reserved at the start, per resource; settled when it ends. */
   reserved: readonly number[] = noReservation;
+  /** The lane's output estimate that the reservation was made with. */
+  reservedAt = -1;
   /** What the lane's own buckets owed right after this start, as the provider would see it; for correcting by headers. */
   owedAtStart: readonly number[] = noReservation;
   /** Units accepted so far, per resource, this call included. */

@@ -2,7 +2,7 @@ import type { WaitCause } from '../domain/lane.ts';
 import type { LaneState } from './lane-state.ts';
 import type { QueuedCall } from './queued-call.ts';
 import { REQUESTS, resourceNames } from './queued-call.ts';
-import { reservation } from './reservation.ts';
+import { reserveFor } from './reservation.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
@@ -49,7 +49,7 @@ export function readyAt(lane: LaneState, now: number): number {
   const call = lane.ready.peek();
   if (call === undefined) return lane.delayed.peek()?.notBefore ?? never;
   if (lane.inFlight >= inFlightLimit(lane)) return never;
-  call.reserved = reservation(call, lane.profile, lane.outputs.p90());
+  reserveFor(call);
   let at = nodesOpenAt(lane, call, now);
   if (lane.parkedUntil > at) at = lane.parkedUntil;
   if (lane.breakerUntil > at) at = lane.breakerUntil;
@@ -101,7 +101,7 @@ function paceCause(lane: LaneState, now: number): WaitCause | undefined {
   const call = lane.ready.peek();
   if (call === undefined) return undefined;
   if (lane.inFlight >= inFlightLimit(lane)) return { kind: 'concurrency' };
-  call.reserved = reservation(call, lane.profile, lane.outputs.p90());
+  reserveFor(call);
   const openAt = [0, 1, 2, 3].map((resource) => bucketsOpenAt(lane, call, resource, now));
   const requests = Math.max(openAt[REQUESTS] ?? now, lane.lastStartAt + lane.minGapMs);
   const tokens = Math.max(now, ...openAt.slice(1));

@@ -1,6 +1,6 @@
 import type { AccountingProfile } from '../domain/provider.ts';
 import type { Usage } from '../domain/reply.ts';
-import type { QueuedCall } from './queued-call.ts';
+import { type QueuedCall, TOKENS } from './queued-call.ts';
 
 /** What a call takes from each bucket at its start, under the provider's own counting rule. */
 export function reservation(call: QueuedCall, profile: AccountingProfile, outputP90: number | undefined): number[] {
@@ -21,14 +21,18 @@ export function realUse(profile: AccountingProfile, usage: Usage | undefined): n
   return profile.separate ? [1, input + output, input, output] : [1, input + output, 0, 0];
 }
 
-/** The part of a reservation that the provider itself takes only when the answer is complete. */
-export function takenAtEnd(call: QueuedCall, profile: AccountingProfile): readonly number[] {
-  if (profile.reserve !== 'expected') return nothing;
-  const [, tokens = 0, , output = 0] = call.reserved;
-  return [0, tokens - call.input, 0, output];
+/** The output tokens of a reservation that the provider itself takes only when the answer is complete. */
+export function takenAtEnd(call: QueuedCall, profile: AccountingProfile): number {
+  return profile.reserve === 'expected' ? (call.reserved[TOKENS] as number) - call.input : 0;
 }
 
-const nothing: readonly number[] = [0, 0, 0, 0];
+/** Brings the call's reservation up to date, if the lane has learned something since. */
+export function reserveFor(call: QueuedCall): void {
+  const { outputs, profile } = call.lane;
+  if (call.reservedAt === outputs.version) return;
+  call.reserved = reservation(call, profile, outputs.p90());
+  call.reservedAt = outputs.version;
+}
 
 /** Counts real use and nothing else: the profile of a provider about which nothing is known. */
 export const plainProfile: AccountingProfile = {

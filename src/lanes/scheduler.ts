@@ -25,7 +25,7 @@ import { LimitNode } from './limit-node.ts';
 import type { CallEnd, Command, SchedulerEvent } from './messages.ts';
 import { type CallInput, QueuedCall, resourceNames } from './queued-call.ts';
 import { readyAt, tooLarge } from './readiness.ts';
-import { reservation, takenAtEnd } from './reservation.ts';
+import { reserveFor, takenAtEnd } from './reservation.ts';
 import { SerialGate } from './serial-gate.ts';
 import { snapshotOf } from './snapshot.ts';
 import { checkCall, checkLane, checkLimits } from './validate.ts';
@@ -84,6 +84,11 @@ export class Scheduler {
   load(key: LaneKey): { readonly queued: number; readonly inFlight: number } {
     const lane = this.lane(key);
     return { queued: lane.queued + lane.aside, inFlight: lane.inFlight };
+  }
+
+  /** The books of every node, for checks: reserved = settled + refunded + held, and held is nothing at the end (L2). */
+  books(): readonly LimitNode[] {
+    return [...new Set([...this.lanes.values()].flatMap((lane) => lane.nodes))];
   }
 
   /** When nothing runs and only parked lanes have work left: when the first of them opens. */
@@ -168,7 +173,7 @@ export class Scheduler {
       );
     }
     const call = new QueuedCall(lane, input, now);
-    call.reserved = reservation(call, lane.profile, lane.outputs.p90());
+    reserveFor(call);
     const large = tooLarge(call);
     if (large !== undefined) {
       const name = resourceNames[large.resource];
@@ -344,10 +349,7 @@ export class Scheduler {
       for (let resource = 0; resource < 4; resource += 1)
         node.reserve(resource, call.reserved[resource] as number, now);
     }
-    const later = takenAtEnd(call, lane.profile);
-    for (let resource = 0; resource < 4; resource += 1) {
-      lane.precharged[resource] = (lane.precharged[resource] as number) + (later[resource] as number);
-    }
+    lane.precharged += takenAtEnd(call, lane.profile);
     lane.pace.note(call, now, lane.precharged);
     this.commands.push({ type: 'start', call: call.id, lane: lane.key, attempt: call.attempts });
     if (this.options.events) {

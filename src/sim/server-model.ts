@@ -60,6 +60,8 @@ class ServerBucket {
   level: number;
   private at = 0;
   private window = -1;
+  /** Nothing ever happens to the rate. */
+  private readonly steady: boolean;
   private readonly spec: BucketSpec;
   private readonly server: ServerSpec;
 
@@ -67,6 +69,7 @@ class ServerBucket {
     this.spec = spec;
     this.server = server;
     this.level = spec.capacity;
+    this.steady = server.neighbour === undefined && server.changes === undefined;
   }
 
   refill(now: number): void {
@@ -85,6 +88,7 @@ class ServerBucket {
 
   /** Units refilled between two times, less what the neighbour took. */
   private grown(from: number, to: number): number {
+    if (this.steady) return (to - from) * (this.spec.perMinute / 60_000);
     let units = 0;
     let at = from;
     const edges = [

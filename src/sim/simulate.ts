@@ -14,11 +14,15 @@ export interface SimulatedLane {
   readonly spec: LaneSpec;
   readonly server: ServerSpec;
   /** Overrides what the server would do with a request: outages, faults. */
-  readonly fault?: (attempt: {
-    readonly call: number;
-    readonly number: number;
-    readonly now: number;
-  }) => AttemptResult | undefined;
+  readonly fault?: (attempt: SimAttempt) => AttemptResult | undefined;
+}
+
+/** One wire request: the `number`th try of the call `made` of a case. */
+export interface SimAttempt {
+  readonly index: number;
+  readonly made: number;
+  readonly number: number;
+  readonly now: number;
 }
 
 export interface SimulationOptions {
@@ -28,8 +32,10 @@ export interface SimulationOptions {
   /** First calls kept submitted per lane; the rest of the cases stays lazy. */
   readonly ahead?: number;
   readonly rejectionLatencyMs?: number;
-  /** Sees every command, with its time. */
-  readonly watch?: (command: Command, now: number) => void;
+  /** Sees every command, with its time and, for starts and ends, the call it is about. */
+  readonly watch?: (command: Command, now: number, call: SimCall | undefined) => void;
+  /** Called after everything an event brought about has been carried out. */
+  readonly settled?: (scheduler: Scheduler, now: number) => void;
   /** Stops the run here by an abort. */
   readonly abortAtMs?: number;
 }
@@ -49,18 +55,17 @@ interface RunningCase {
   callId: number;
 }
 
-type Moment =
-  | { readonly at: number; readonly order: number; readonly kind: 'submit'; readonly who: RunningCase }
-  | {
-      readonly at: number;
-      readonly order: number;
-      readonly kind: 'end';
-      readonly who: RunningCase;
-      readonly result: AttemptResult;
-      readonly served: boolean;
-    }
-  | { readonly at: number; readonly order: number; readonly kind: 'timer'; readonly lane: number }
-  | { readonly at: number; readonly order: number; readonly kind: 'draw' | 'abort' };
+/** Something that happens at a time; one shape for all kinds, since millions of them go through the heap. */
+interface Moment {
+  readonly at: number;
+  readonly order: number;
+  readonly kind: 'submit' | 'end' | 'timer' | 'draw' | 'abort';
+  readonly who: RunningCase | undefined;
+  readonly lane: number;
+  readonly result: AttemptResult | undefined;
+  /** Whether a server worked on it. */
+  readonly served: boolean;
+}
 
 export function simulate(options: SimulationOptions): SimulationResult {
   return new Simulation(options).run();
@@ -109,10 +114,12 @@ class Simulation {
       this.laneAt.set(lane.spec.key, position);
       this.obey(this.scheduler.handle({ type: 'open', lane: lane.spec }, 0), 0);
     });
-    if (this.options.abortAtMs !== undefined)
-      this.moments.push({ at: this.options.abortAtMs, order: this.order++, kind: 'abort' });
+    if (this.options.abortAtMs !== undefined) this.plan(this.options.abortAtMs, 'abort');
     this.draw(0);
-    for (let moment = this.moments.pop(); moment !== undefined; moment = this.moments.pop()) this.live(moment);
+    for (let moment = this.moments.pop(); moment !== undefined; moment = this.moments.pop()) {
+      this.live(moment);
+      this.options.settled?.(this.scheduler, moment.at);
+    }
     return {
       makespanMs: this.last,
       calls: this.calls,
@@ -138,28 +145,40 @@ class Simulation {
     }
   }
 
+  private plan(
+    at: number,
+    kind: Moment['kind'],
+    who?: RunningCase,
+    lane = -1,
+    result?: AttemptResult,
+    served = false,
+  ): void {
+    this.moments.push({ at, order: this.order++, kind, who, lane, result, served });
+  }
+
   private live(moment: Moment): void {
     const now = moment.at;
     switch (moment.kind) {
       case 'submit':
-        return this.submit(moment.who, now);
-      case 'timer': {
+        return this.submit(moment.who as RunningCase, now);
+      case 'timer':
         if (this.timers[moment.lane] !== now) return;
         this.timers[moment.lane] = Number.POSITIVE_INFINITY;
         return this.obey(this.scheduler.handle({ type: 'timer', lane: this.keys[moment.lane] as LaneKey }, now), now);
-      }
-      case 'end': {
-        const { who } = moment;
-        const call = this.callOf(who);
-        if (moment.served) this.servers[call.lane]?.complete(call, now);
-        return this.obey(this.scheduler.handle({ type: 'end', call: who.callId, result: moment.result }, now), now);
-      }
+      case 'end':
+        return this.end(moment.who as RunningCase, moment.result as AttemptResult, moment.served, now);
       case 'draw':
         return this.draw(now);
       case 'abort':
         this.aborted = true;
         return this.obey(this.scheduler.handle({ type: 'abort' }, now), now);
     }
+  }
+
+  private end(who: RunningCase, result: AttemptResult, served: boolean, now: number): void {
+    const call = this.callOf(who);
+    if (served) this.servers[call.lane]?.complete(call, now);
+    this.obey(this.scheduler.handle({ type: 'end', call: who.callId, result }, now), now);
   }
 
   private callOf(who: RunningCase): SimCall {
@@ -187,16 +206,22 @@ class Simulation {
 
   private obey(commands: readonly Command[], now: number): void {
     for (const command of commands) {
-      this.options.watch?.(command, now);
+      if (this.options.watch !== undefined) this.options.watch(command, now, this.subject(command));
       if (command.type === 'start') this.start(command, now);
       else if (command.type === 'finish') this.finish(command.call, command.end, now);
       else if (command.type === 'timer') this.setTimer(this.laneAt.get(command.lane) as number, command.at);
     }
   }
 
+  private subject(command: Command): SimCall | undefined {
+    if (command.type !== 'start' && command.type !== 'finish') return undefined;
+    const who = this.running.get(command.call);
+    return who === undefined ? undefined : this.callOf(who);
+  }
+
   private setTimer(lane: number, at: number | undefined): void {
     this.timers[lane] = at ?? Number.POSITIVE_INFINITY;
-    if (at !== undefined) this.moments.push({ at, order: this.order++, kind: 'timer', lane });
+    if (at !== undefined) this.plan(at, 'timer', undefined, lane);
   }
 
   private start(command: Extract<Command, { type: 'start' }>, now: number): void {
@@ -204,10 +229,14 @@ class Simulation {
     const call = this.callOf(who);
     if (who.made === 0 && command.attempt === 1) {
       this.unstarted -= 1;
-      if (!this.exhausted && this.options.ahead !== undefined)
-        this.moments.push({ at: now, order: this.order++, kind: 'draw' });
+      if (!this.exhausted && this.options.ahead !== undefined) this.plan(now, 'draw');
     }
-    const fault = this.options.lanes[call.lane]?.fault?.({ call: command.call, number: command.attempt, now });
+    const fault = this.options.lanes[call.lane]?.fault?.({
+      index: who.index,
+      made: who.made,
+      number: command.attempt,
+      now,
+    });
     if (fault !== undefined) return this.endLater(who, now + (this.options.rejectionLatencyMs ?? 100), fault, false);
     const admission = (this.servers[call.lane] as ServerModel).arrive(call, call.latencyMs, now);
     if (!admission.accepted) {
@@ -231,7 +260,7 @@ class Simulation {
   }
 
   private endLater(who: RunningCase, at: number, result: AttemptResult, served: boolean): void {
-    this.moments.push({ at, order: this.order++, kind: 'end', who, result, served });
+    this.plan(at, 'end', who, -1, result, served);
   }
 
   private finish(id: number, end: CallEnd, now: number): void {
@@ -244,6 +273,6 @@ class Simulation {
     who.made += 1;
     const next = who.work.calls[who.made];
     if (next === undefined) return;
-    this.moments.push({ at: now + next.gapMs, order: this.order++, kind: 'submit', who });
+    this.plan(now + next.gapMs, 'submit', who);
   }
 }
