@@ -133,12 +133,18 @@ export class LimitLearner {
     return this.settleNear(middle);
   }
 
-  /** Providers count per second, ten seconds, minute, hour or day: a window close to one of them is that one. */
+  /**
+   * Providers count per second, ten seconds, minute, hour or day: a window close to one of them is that one. Whole uses
+   * put the rate at the upper end of its interval, so that end is tried first.
+   */
   private settleNear(rate: number): LearnedRate {
-    const window = this.limit / rate;
-    const spread = Math.max(windowTolerance, this.low > 0 ? Math.min(0.25, this.high / this.low - 1) : windowTolerance);
-    const near = knownWindowsMs.find((known) => Math.abs(window / known - 1) <= spread);
-    if (near === undefined) return this.settle(rate, window, this.readings >= sureAfter);
+    const narrow = this.low > 0 && this.high < this.low * 1.25;
+    const near = knownWindowsMs.find(
+      (known) =>
+        Math.abs(this.limit / this.high / known - 1) <= windowTolerance ||
+        (narrow && this.limit / known >= this.low * 0.99 && this.limit / known <= this.high * 1.01),
+    );
+    if (near === undefined) return this.settle(rate, this.limit / rate, this.readings >= sureAfter);
     return this.settle(this.limit / near, near, near < 3_600_000 || this.readings >= 2);
   }
 

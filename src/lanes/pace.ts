@@ -7,7 +7,7 @@
  * headers: AIMD on the rate). One cut per episode: a rejection of a call sent before the last cut says nothing new.
  */
 import type { LearnedLimit } from '../domain/lane.ts';
-import type { RateHints } from '../domain/reply.ts';
+import type { RateHints, RateReading } from '../domain/reply.ts';
 import { Bucket } from './bucket.ts';
 import { type LearnedRate, LimitLearner } from './limit-learner.ts';
 import type { LimitNode } from './limit-node.ts';
@@ -123,13 +123,23 @@ export class Pace {
         call.startedAt,
         reading.windowMs,
       );
-      if (learned === undefined || !learned.sure) continue;
+      if (learned === undefined || !learned.sure) {
+        this.heedEmpty(resource, reading, now);
+        continue;
+      }
       if (before === undefined || Math.abs(before.rate / learned.rate - 1) > 0.02) news.push(resource);
       this.apply(resource, learned, reading.limit - reading.remaining, call, now);
     }
     if (this.mode === 'probing') this.leaveProbing();
     else if (this.mode === 'slow-start' && news.length > 0) this.enter('mirror');
     return news;
+  }
+
+  /** Nothing is left and the limit is not understood yet: wait for about one unit instead of running into a rejection. */
+  private heedEmpty(resource: number, reading: RateReading, now: number): void {
+    if (reading.remaining !== 0 || reading.resetMs === undefined || !(reading.resetMs > 0)) return;
+    const until = now + reading.resetMs / Math.max(1, reading.limit ?? 1);
+    this.node.gatedUntil[resource] = Math.max(this.node.gatedUntil[resource] ?? 0, until);
   }
 
   /** Headers that are not understood yet ask for more probes; no headers at all for a slow start. */
