@@ -22,6 +22,8 @@ const budgetWindowsMs = [3_600_000, 86_400_000];
 const firstBurstMs = 1_500;
 /** Share of a bucket that is used; the rest covers rounding and what has not been counted yet. */
 const usableShare = 0.92;
+/** Requests are told exactly: of a large bucket of them no more than this is left unused. */
+const mostRequestsKept = 2;
 const episodeCut = 0.8;
 /** Share of a fixed window that may be used ahead of time. */
 const windowBurstShare = 0.15;
@@ -201,7 +203,9 @@ export class Pace {
   }
 
   private burstMost(resource: number, limit: number): number {
-    return Math.min(Math.max(1, limit * usableShare), this.burstCeiling[resource] ?? Infinity);
+    const rest = limit * (1 - usableShare);
+    const kept = resource === REQUESTS ? Math.min(rest, mostRequestsKept) : rest;
+    return Math.min(Math.max(1, limit - kept), this.burstCeiling[resource] ?? Infinity);
   }
 
   /** An accepted call: burst credit doubles per round trip, the window too, the rate and the factor grow slowly. */
