@@ -45,5 +45,13 @@ export type ModelRequest =
       readonly repeatIndex?: number;
     }
   | { readonly kind: 'embedding'; readonly input: string; readonly repeatIndex?: number }
-  | { readonly kind: 'moderation'; readonly input: string; readonly repeatIndex?: number }
+  | {
+      readonly kind: 'moderation';
+      readonly input: string;
+      /** What the input answers; models that judge an exchange see both. */
+      readonly prompt?: string;
+      readonly repeatIndex?: number;
+    }
+  /** How alike two texts are, for models that say so themselves; the reply's `output` is the number. */
+  | { readonly kind: 'similarity'; readonly expected: string; readonly input: string; readonly repeatIndex?: number }
   | { readonly kind: 'classification'; readonly input: string; readonly repeatIndex?: number };

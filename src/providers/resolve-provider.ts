@@ -6,11 +6,13 @@ import { azureFactory } from './azure/factory.ts';
 import { bedrockFactory } from './bedrock/factory.ts';
 import { googleFactory } from './google/factory.ts';
 import { httpFactory } from './http/factory.ts';
+import { huggingfaceFactory } from './huggingface/factory.ts';
 import { ollamaFactory } from './ollama/factory.ts';
 import { openaiFactory } from './openai/factory.ts';
 import { openaiVendors } from './openai/vendors.ts';
 import { programFactories } from './program-factories.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from './provider-factory.ts';
+import { replicateFactory } from './replicate/factory.ts';
 
 /** The network families; program providers and `sim:` are in `program-factories.ts`. */
 export const networkFactories: readonly ProviderFactory[] = [
@@ -21,12 +23,14 @@ export const networkFactories: readonly ProviderFactory[] = [
   googleFactory,
   ollamaFactory,
   httpFactory,
+  huggingfaceFactory,
+  replicateFactory,
 ];
 
 /** Prefixes for the advice on an unknown id. */
 const knownPrefixes: readonly string[] = [
   ...openaiVendors.map(({ prefix }) => prefix),
-  ...['azure', 'anthropic', 'bedrock', 'google', 'vertex', 'ollama', 'http', 'https'],
+  ...['azure', 'anthropic', 'bedrock', 'google', 'vertex', 'ollama', 'huggingface', 'replicate', 'http', 'https'],
   ...['file', 'exec', 'python', 'echo', 'sequence', 'sim'],
 ];
 

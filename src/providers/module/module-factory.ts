@@ -25,6 +25,7 @@ const methods: Readonly<Record<ModelRequest['kind'], string>> = {
   embedding: 'callEmbeddingApi',
   moderation: 'callModerationApi',
   classification: 'callClassificationApi',
+  similarity: 'callSimilarityApi',
 };
 
 /** A file that must be there before anything runs. */
@@ -54,7 +55,11 @@ export const moduleFactory: ProviderFactory = {
       model: options.id,
       async call(request, signal) {
         const args: Json[] =
-          request.kind === 'chat' ? [promptOf(request), contextOf(request), {}] : [promptOf(request)];
+          request.kind === 'chat'
+            ? [promptOf(request), contextOf(request), {}]
+            : request.kind === 'similarity'
+              ? [request.expected, request.input]
+              : [promptOf(request)];
         const call = {
           code: { kind: 'file' as const, language: 'javascript' as const, path: driver },
           args: [path, name ?? null, methods[request.kind], given, args],

@@ -26,6 +26,7 @@ const functions: Readonly<Record<ModelRequest['kind'], string>> = {
   embedding: 'call_embedding_api',
   moderation: 'call_moderation_api',
   classification: 'call_classification_api',
+  similarity: 'call_similarity_api',
 };
 
 function environment(script: ScriptLanguage, options: ProviderOptions, context: ProviderContext) {

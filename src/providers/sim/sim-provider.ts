@@ -215,6 +215,8 @@ function extras(request: ModelRequest): Partial<Reply> {
       const good = hashText(request.input) % 100;
       return { scores: { positive: good / 100, negative: 1 - good / 100 } };
     }
+    case 'similarity':
+      return { scores: { similarity: request.expected === request.input ? 1 : 0.5 } };
   }
 }
 
