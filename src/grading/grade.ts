@@ -29,6 +29,8 @@ export interface GradeOptions {
   /** `assertScoringFunction`: `file://score.js[:name]` or `file://score.py[:name]`. */
   readonly scoringFunction?: string;
   readonly repeatIndex?: number;
+  /** A failed check makes the row an error at once (`PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES`). */
+  readonly shortCircuit?: boolean;
 }
 
 /** Types that look at all rows of a test and are left for later. */
@@ -98,7 +100,10 @@ export async function grade(
   const one = (assertion: Assertion): Promise<Weighed> =>
     assertion.type === 'assert-set' ? set(assertion) : single(flat.place(assertion));
 
-  const verdict = combine(await list(assertions), options.threshold);
+  const weighed = await list(assertions);
+  const verdict = combine(weighed, options.threshold);
+  const failed = options.shortCircuit ? weighed.find((check) => !check.verdict.pass)?.verdict.reason : undefined;
+  if (failed !== undefined) return { ...verdict, pass: false, score: 0, reason: failed, error: failed };
   return options.scoringFunction === undefined ? verdict : applyScoring(verdict, effects, options);
 }
 

@@ -120,6 +120,12 @@ describe('checks that cannot be made', () => {
     expect(effects.asked).toEqual([]);
   });
 
+  it('short-circuit makes the first failed check an error of the row', async () => {
+    const found = await gradeOn('abc', [yes, no], { options: { shortCircuit: true, threshold: 0 } });
+    expect(found).toMatchObject({ pass: false, score: 0, error: expect.stringContaining('"z"') });
+    expect(await gradeOn('abc', [yes], { options: { shortCircuit: true } })).toMatchObject({ pass: true });
+  });
+
   it('weight 0 does not hide an error', async () => {
     expect((await graded([{ type: 'contains', weight: 0 }])).error).toBeDefined();
   });

@@ -123,6 +123,29 @@ describe('checks of form', () => {
     else expect({ pass: found.pass, error: found.error }).toEqual({ pass: expected, error: undefined });
   });
 
+  it.each([
+    ['braces', '{'.repeat(200_000)],
+    ['open objects', '{"a":'.repeat(50_000)],
+    ['deep lists', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['comments that never end', '<!--'.repeat(100_000)],
+    ['tags that never end', '<a '.repeat(30_000)],
+    ['deep elements', `${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`],
+    ['many elements', '<p>x</p>'.repeat(10_000)],
+    ['quotes', '"'.repeat(100_001)],
+  ])('%s in an answer end in some verdict for every form', async (_about, output) => {
+    for (const type of [
+      'is-json',
+      'contains-json',
+      'contains-html',
+      'is-xml',
+      'contains-xml',
+      'is-sql',
+      'contains-sql',
+    ]) {
+      expect(await checkOn(output, { type })).toHaveProperty('pass');
+    }
+  });
+
   it('SQL nested beyond reason is refused, not crashed on', async () => {
     const deep = `SELECT ${'('.repeat(50_000)}1${')'.repeat(50_000)}`;
     expect(await checkOn(deep, { type: 'is-sql' })).toMatchObject({ pass: false });

@@ -27,7 +27,7 @@ function* elementsOf(root: Node): Generator<Element> {
   const stack: Node[] = [root];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (isElement(node)) yield node;
-    if ('childNodes' in node) stack.push(...node.childNodes.toReversed());
+    if ('childNodes' in node) for (const child of node.childNodes.toReversed()) stack.push(child);
   }
 }
 

@@ -61,7 +61,8 @@ export class Grader {
     const { effects, candidates, defaults, repeatIndex } = this.#settings;
     const provider = resolveGrader(kind, candidates, defaults);
     const repeat = repeatIndex === undefined ? {} : { repeatIndex };
-    const call = { role: roles[kind], provider, request: { ...request, ...repeat } };
+    // Grading is what a case does last: one more call is all that it is known to need.
+    const call = { role: roles[kind], provider, request: { ...request, ...repeat }, expectedCalls: 1 };
     const { value } = await effects.model(this.nextPath(), call);
     if (value.kind === 'failure') throw new CheckProblem(`The grader ${provider} failed: ${value.message}`);
     this.#usage = addUsage(this.#usage, value.usage);
