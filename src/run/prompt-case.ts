@@ -6,8 +6,8 @@ import type { Reply } from '../domain/reply.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { CaseContext, CaseResult, CaseRunners } from './case-runner.ts';
 
-/** Puts values into a prompt. Registers and history arrive as values and are never rendered themselves. */
-export type RenderPrompt = (prompt: string, vars: JsonObject) => string;
+/** Puts values into a prompt; `literal` names those that came from models and are never rendered themselves. */
+export type RenderPrompt = (prompt: string, vars: JsonObject, literal: ReadonlySet<string>) => string | Promise<string>;
 
 /** Judges an answer by the case's checks; its own calls go through the effects under `grade/`. */
 export type GradePrompt = (subject: {
@@ -48,7 +48,7 @@ export const promptRunner =
       ...registers,
       ...(one.conversationKey === undefined ? {} : { _conversation: conversation }),
     };
-    const prompt = render(one.prompt, vars);
+    const prompt = await render(one.prompt, vars, new Set([...Object.keys(registers), '_conversation']));
     const { value, times } = await effects.model('prompt', {
       role: 'prompt',
       provider: one.column.provider,

@@ -1,0 +1,68 @@
+/** argv -> one command -> exit code. */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { keepHeapSmall } from '../platform/heap.ts';
+import { type CliContext, processContext } from './cli-context.ts';
+import { type CommandEntry, commandTable } from './command-table.ts';
+import { exitCodes } from './exit-code.ts';
+import { reportError } from './report-error.ts';
+
+const version = (): string =>
+  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+
+function newProgram(context: CliContext): Command {
+  return new Command('parlane')
+    .description('Runs evals and simulated conversations through provider lanes, and loses nothing that was paid for.')
+    .version(version())
+    .configureOutput({
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.complain(text.trimEnd()),
+    })
+    .exitOverride()
+    .showHelpAfterError('(run with --help for all options)');
+}
+
+async function addCommand(program: Command, entry: CommandEntry, used: boolean, context: CliContext): Promise<void> {
+  const command = program.command(entry.name).description(entry.summary);
+  if (!used) {
+    command
+      .allowUnknownOption()
+      .helpOption(false)
+      .action(() => {});
+    return;
+  }
+  command
+    .option('--json', 'one JSON object on stdout and nothing else')
+    .option('--debug', 'show where an error came from');
+  (await entry.load()).define(command, context);
+}
+
+/** Runs one command line; the exit code goes to the context. */
+export async function runCommandLine(
+  args: readonly string[],
+  context: CliContext,
+  table = commandTable,
+): Promise<void> {
+  const program = newProgram(context);
+  const wanted = args.find((arg) => !arg.startsWith('-'));
+  const named = args[0] === 'help' ? args[1] : wanted;
+  for (const entry of table) await addCommand(program, entry, entry.name === named, context);
+  if (args.length === 0) {
+    context.print(program.helpInformation().trimEnd());
+    return;
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) context.exit(error.exitCode === 0 ? exitCodes.passed : exitCodes.badInput);
+    else reportError(error, context, { json: args.includes('--json'), debug: args.includes('--debug') });
+  }
+}
+
+/** The program itself. */
+export async function main(args: readonly string[]): Promise<void> {
+  keepHeapSmall();
+  await runCommandLine(args, processContext());
+}
+
+if (import.meta.main) await main(process.argv.slice(2));

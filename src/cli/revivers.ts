@@ -1,0 +1,38 @@
+/**
+ * How a stored run comes back to life: by the kind of its snapshot, the module that knows what it was made of. To add a
+ * kind: a line here, a file in `revive/`.
+ */
+import { ParlaneError } from '../domain/errors.ts';
+import type { Json } from '../domain/json.ts';
+import type { CaseSource } from '../run/plan-intake.ts';
+import type { RunHost } from '../run/run-plan.ts';
+import type { RunRecord } from '../store/store.ts';
+import type { CliContext } from './cli-context.ts';
+
+export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache'> {
+  /** The plan made again, for a run that died before all of it was recorded. */
+  readonly cases?: CaseSource;
+  close(): Promise<void>;
+}
+
+export interface Reviver {
+  revive(snapshot: Json, context: CliContext): Promise<Revived>;
+}
+
+const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
+  plan: () => import('./revive/plan.ts'),
+};
+
+const kindOf = (snapshot: Json): string =>
+  typeof snapshot === 'object' && snapshot !== null && 'kind' in snapshot ? String(snapshot['kind']) : '';
+
+export async function revive(record: RunRecord, snapshot: Json, context: CliContext): Promise<Revived> {
+  const load = revivers[kindOf(snapshot)];
+  if (load !== undefined) return (await load()).revive(snapshot, context);
+  throw new ParlaneError(
+    'run/started-elsewhere',
+    `The run ${record.id} was started by a program of its own, so this command does not know its parts.`,
+    'Resume it from that program with resumeRun().',
+    { run: record.id },
+  );
+}
