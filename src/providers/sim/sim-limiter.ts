@@ -1,110 +1,70 @@
-import type { EpochMillis, Millis, Tokens } from '../../domain/ids.ts';
+import type { EpochMillis, Millis } from '../../domain/ids.ts';
 import type { RateReading, Resource } from '../../domain/reply.ts';
+import { type BucketSpec, ServerModel, type ServerSpec, type SimRequest } from '../../sim/server-model.ts';
 import type { SimOptions } from './sim-options.ts';
-
-/** A bucket that refills continuously. */
-class Pool {
-  readonly resource: Resource;
-  readonly capacity: number;
-  readonly perMs: number;
-  #level: number;
-  #at: EpochMillis | undefined;
-
-  constructor(resource: Resource, perMinute: number, capacity: number) {
-    this.resource = resource;
-    this.capacity = capacity;
-    this.perMs = perMinute / 60_000;
-    this.#level = capacity;
-  }
-
-  level(now: EpochMillis): number {
-    this.#level = Math.min(this.capacity, this.#level + (now - (this.#at ?? now)) * this.perMs);
-    this.#at = now;
-    return this.#level;
-  }
-
-  take(amount: number, now: EpochMillis): void {
-    this.#level = this.level(now) - amount;
-  }
-
-  wait(amount: number, now: EpochMillis): Millis {
-    return Math.max(0, (Math.min(amount, this.capacity) - this.level(now) - 1e-6) / this.perMs);
-  }
-
-  reading(now: EpochMillis): RateReading {
-    const level = this.level(now);
-    return {
-      resource: this.resource,
-      limit: this.capacity,
-      remaining: Math.max(0, Math.floor(level)),
-      resetMs: Math.ceil((this.capacity - level) / this.perMs),
-    };
-  }
-}
 
 export interface SimRefusal {
   readonly resource: Resource;
   readonly waitMs: Millis;
-  readonly kind: 'rate' | 'concurrency' | 'day';
+  readonly daily: boolean;
 }
 
-const dayMs = 86_400_000;
+export type SimAdmission =
+  | { readonly refusal: SimRefusal; readonly readings: readonly RateReading[] }
+  | { readonly refusal: undefined; readonly readings: readonly RateReading[]; readonly queuedMs: Millis };
 
-/** The limits of one simulated model. */
+/** A wait this long is the rest of a day, not a refill. */
+const longWaitMs = 3_600_000;
+
+function bucketOf(perMinute: number, capacity: number, { window, quantum }: SimOptions): BucketSpec {
+  return {
+    perMinute,
+    capacity,
+    ...(window === undefined ? {} : { fixedWindowMs: window }),
+    ...(quantum === undefined ? {} : { quantumMs: quantum }),
+  };
+}
+
+/** The settings as a description of a server. */
+function serverOf(options: SimOptions): ServerSpec {
+  const { rpm, tpm, burst, window, concurrency, queue, perDay, neighbour, change } = options;
+  const share = window === undefined ? 1 : window / 60_000;
+  return {
+    ...(rpm === undefined ? {} : { requests: bucketOf(rpm, burst ?? Math.max(1, rpm * share), options) }),
+    ...(tpm === undefined ? {} : { tokens: { ...bucketOf(tpm, tpm * share, options), rule: options.count } }),
+    ...(concurrency === undefined ? {} : { maxConcurrent: concurrency }),
+    ...(queue === undefined ? {} : { silentQueue: queue }),
+    ...(perDay === undefined ? {} : { perDay }),
+    ...(neighbour === 0 ? {} : { neighbour: { fromMs: 0, untilMs: Number.POSITIVE_INFINITY, share: neighbour } }),
+    ...(change === undefined ? {} : { changes: [change] }),
+    headers: 'consistent',
+  };
+}
+
+/** The limits of one simulated model; its time begins with its first call. */
 export class SimLimiter {
-  readonly #pools: readonly Pool[];
-  readonly #options: SimOptions;
-  #busy = 0;
-  #today = 0;
-  #day = -1;
+  readonly #model: ServerModel;
+  #startedAt: EpochMillis | undefined;
 
   constructor(options: SimOptions) {
-    this.#options = options;
-    const pools: Pool[] = [];
-    if (options.rpm !== undefined) pools.push(new Pool('requests', options.rpm, options.burst ?? options.rpm));
-    if (options.tpm !== undefined) pools.push(new Pool('tokens', options.tpm, options.tpm));
-    this.#pools = pools;
+    this.#model = new ServerModel(serverOf(options));
   }
 
-  /** Takes the call's place and amounts, or says why not. */
-  admit(tokens: Tokens, now: EpochMillis): SimRefusal | undefined {
-    const refusal = this.#refusal(tokens, now);
-    if (refusal) return refusal;
-    for (const pool of this.#pools) pool.take(pool.resource === 'requests' ? 1 : tokens, now);
-    this.#busy += 1;
-    this.#today += 1;
-    return undefined;
+  admit(request: SimRequest, latencyMs: Millis, now: EpochMillis): SimAdmission {
+    const admission = this.#model.arrive(request, latencyMs, this.#since(now));
+    const { readings } = admission.hints;
+    if (admission.accepted) return { refusal: undefined, readings, queuedMs: admission.extraLatencyMs };
+    const waitMs = admission.retryAfterMs ?? 0;
+    return { refusal: { resource: admission.resource, waitMs, daily: waitMs > longWaitMs }, readings };
   }
 
-  /** The call is over; what it took beyond its real use goes back. */
-  release(reserved: Tokens, used: Tokens, now: EpochMillis): void {
-    this.#busy -= 1;
-    for (const pool of this.#pools) if (pool.resource === 'tokens') pool.take(used - reserved, now);
+  /** The call is over, answered or not. */
+  complete(request: SimRequest, now: EpochMillis): void {
+    this.#model.complete(request, this.#since(now));
   }
 
-  /** Calls that would wait silently inside before this one starts. */
-  ahead(): number {
-    return Math.max(0, this.#busy - (this.#options.queue ?? Number.POSITIVE_INFINITY));
-  }
-
-  readings(now: EpochMillis): RateReading[] {
-    return this.#pools.map((pool) => pool.reading(now));
-  }
-
-  #refusal(tokens: Tokens, now: EpochMillis): SimRefusal | undefined {
-    const { concurrency, perDay } = this.#options;
-    if (concurrency !== undefined && this.#busy >= concurrency) {
-      return { resource: 'requests', waitMs: 250, kind: 'concurrency' };
-    }
-    if (Math.floor(now / dayMs) !== this.#day) this.#today = 0;
-    this.#day = Math.floor(now / dayMs);
-    if (perDay !== undefined && this.#today >= perDay) {
-      return { resource: 'requests', waitMs: dayMs - (now % dayMs), kind: 'day' };
-    }
-    for (const pool of this.#pools) {
-      const waitMs = pool.wait(pool.resource === 'requests' ? 1 : tokens, now);
-      if (waitMs > 0) return { resource: pool.resource, waitMs, kind: 'rate' };
-    }
-    return undefined;
+  #since(now: EpochMillis): Millis {
+    this.#startedAt ??= now;
+    return now - this.#startedAt;
   }
 }

@@ -38,6 +38,16 @@ export interface SimOptions {
   readonly burst: number | undefined;
   /** Calls above this many wait inside, without being told. */
   readonly queue: number | undefined;
+  /** Limits are counted in fixed windows of this length, instead of refilled continuously. */
+  readonly window: Millis | undefined;
+  /** Refill arrives in steps of this length. */
+  readonly quantum: Millis | undefined;
+  /** Tokens count by real use, or are reserved up to `max_tokens` and given back. */
+  readonly count: 'real' | 'reserve';
+  /** Share of the rate that somebody else on the same key uses up. */
+  readonly neighbour: number;
+  /** From then on, rates are multiplied. */
+  readonly change: { readonly atMs: Millis; readonly factor: number } | undefined;
   readonly hints: HintStyle;
   readonly rates: SimFaultRates;
   /** USD per million tokens of input and output. */
@@ -82,6 +92,7 @@ const hintStyles: readonly HintStyle[] = ['all', 'headers', 'seconds', 'millisec
 const rateNames = Object.keys(noFaults) as (keyof SimFaultRates)[];
 const settingNames: readonly string[] = [
   ...['role', 'seed', 'latency', 'rpm', 'tpm', 'concurrency', 'perDay', 'burst', 'queue', 'hints', 'fail', 'price'],
+  ...['window', 'quantum', 'count', 'neighbour', 'change'],
   ...['timeout', 'reply', 'replies', 'rules'],
   ...rateNames,
 ];
@@ -118,6 +129,23 @@ function priceOf(text: string | undefined): { input: number; output: number } {
   if (match === null)
     throw bad(`sim: price=${text} is no price.`, 'Write price=1/4: USD per million tokens in and out.');
   return { input: Number(match[1]), output: Number(match[2] ?? match[1]) };
+}
+
+function durationOf(name: string, text: string | undefined): Millis | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw bad(`sim: ${name}=${text} is not a time.`, `Write ${name}=10s.`);
+}
+
+/** `60s:0.5`: after a minute, half. */
+function changeOf(text: string | undefined): SimOptions['change'] {
+  if (text === undefined) return undefined;
+  const [at = '', factor = ''] = text.split(':');
+  const atMs = parseDuration(at);
+  if (atMs !== undefined && /^\d+(?:\.\d+)?$/.test(factor) && Number(factor) > 0)
+    return { atMs, factor: Number(factor) };
+  throw bad(`sim: change=${text} is not a time and a factor.`, 'Write change=60s:0.5.');
 }
 
 /** `fail` is shared out over the failures that a client meets every day. */
@@ -181,8 +209,6 @@ export function readSimOptions(id: string, config: JsonObject = {}): SimOptions 
   const { lane: _lane, ...given } = config;
   checkNames({ ...own, ...given });
   const settings: Readonly<Record<string, string>> = { ...base, ...plainSettings(given), ...own };
-  const timeout = parseDuration(settings['timeout'] ?? '60s');
-  if (timeout === undefined) throw bad(`sim: timeout=${settings['timeout']} is not a time.`, 'Write timeout=30s.');
   const seed = settings['seed'] ?? '1';
   if (!/^-?\d+$/.test(seed)) throw bad(`sim: seed=${seed} is not a whole number.`, 'Write seed=7.');
   return {
@@ -196,10 +222,15 @@ export function readSimOptions(id: string, config: JsonObject = {}): SimOptions 
     perDay: count('perDay', settings['perDay']),
     burst: count('burst', settings['burst']),
     queue: count('queue', settings['queue']),
+    window: durationOf('window', settings['window']),
+    quantum: durationOf('quantum', settings['quantum']),
+    count: choice('count', settings['count'], ['real', 'reserve'], 'real'),
+    neighbour: share('neighbour', settings['neighbour'] ?? '0'),
+    change: changeOf(settings['change']),
     hints: choice('hints', settings['hints'], hintStyles, 'all'),
     rates: ratesOf(settings),
     price: priceOf(settings['price']),
-    timeoutMs: timeout,
+    timeoutMs: durationOf('timeout', settings['timeout']) ?? 60_000,
     reply: settings['reply'],
     replies: Array.isArray(given['replies']) ? given['replies'] : [],
     rules: Array.isArray(given['rules']) ? given['rules'].filter(isObject) : [],

@@ -180,7 +180,31 @@ describe('time and limits', () => {
     await clock.until(first);
     const daily = createSimProvider({ id: 'sim:instant?perDay=1' }, clock);
     await clock.until(daily.call(chat('x'), { signal }));
-    expect(await daily.call(chat('y'), { signal })).toMatchObject({ code: 'daily_exhausted', resetAt: 86_400_000 });
+    expect(await daily.call(chat('y'), { signal })).toMatchObject({
+      code: 'daily_exhausted',
+      resetAt: clock.time + 86_400_000,
+    });
+  });
+});
+
+describe('stranger servers', () => {
+  const spend = async (id: string, at: readonly number[]): Promise<string> => {
+    const clock = new JumpingClock();
+    const provider = createSimProvider({ id }, clock);
+    const kinds: string[] = [];
+    for (const time of at) {
+      clock.time = time;
+      const outcome = await clock.until(provider.call(chat('x'), { signal }));
+      kinds.push(outcome.kind === 'reply' ? 'y' : 'n');
+    }
+    return kinds.join('');
+  };
+
+  it('count in fixed windows, refill in steps, have neighbours, and change their limits', async () => {
+    expect(await spend('sim:instant?rpm=12&window=10s', [0, 1, 2, 9_999, 10_001])).toBe('yynny');
+    expect(await spend('sim:instant?rpm=60&burst=1&quantum=5s', [0, 4_000, 5_001])).toBe('yny');
+    expect(await spend('sim:instant?rpm=60&burst=1&neighbour=50%', [0, 1_500, 2_001])).toBe('yny');
+    expect(await spend('sim:instant?rpm=60&burst=1&change=10s:0.5', [0, 1_001, 10_000, 11_001, 12_001])).toBe('yyyny');
   });
 });
 

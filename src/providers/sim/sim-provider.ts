@@ -6,13 +6,22 @@
  * 2. Time passes on the given clock only.
  * 3. Whatever a call took from the limits is settled once, also when it is aborted.
  */
-import { type EpochMillis, laneKey, type Millis } from '../../domain/ids.ts';
+import { laneKey, type Millis } from '../../domain/ids.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import type { CallOptions, Provider } from '../../domain/provider.ts';
-import type { FinishReason, Outcome, ProviderFailure, RateHints, Reply, Usage } from '../../domain/reply.ts';
+import type {
+  FinishReason,
+  Outcome,
+  ProviderFailure,
+  RateHints,
+  RateReading,
+  Reply,
+  Usage,
+} from '../../domain/reply.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { drawLatency } from '../../sim/latency-model.ts';
 import { hashText, seededRandom } from '../../sim/seeded-random.ts';
+import type { SimRequest } from '../../sim/server-model.ts';
 import { accountingProfiles } from '../accounting.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from '../provider-factory.ts';
 import { type SimAnswer, toolCallsOf } from './dialogue.ts';
@@ -21,6 +30,8 @@ import { SimLimiter, type SimRefusal } from './sim-limiter.ts';
 import { answerOf } from './sim-model.ts';
 import { readSimOptions, type SimOptions } from './sim-options.ts';
 import { vectorOf } from './sim-vector.ts';
+
+type CountedUsage = Required<Pick<Usage, 'inputTokens' | 'outputTokens'>>;
 
 const tokensOf = (text: string): number => Math.ceil(text.length / 4);
 
@@ -86,32 +97,22 @@ class SimProvider implements Provider {
     if (fault !== undefined) this.#attempts.set(identity, attempt + 1);
     else this.#attempts.delete(identity);
     const answer = request.kind === 'chat' ? this.#altered(answerOf(request, this.#options), fault) : undefined;
-    const input = tokensOf(promptText(request));
-    const output =
-      answer === undefined ? 0 : tokensOf(answer.text + answer.calls.map((call) => call.arguments).join(''));
-    const refusal = this.#limiter.admit(input + output, this.#clock.now());
-    if (refusal) return this.#refused(refusal, options);
+    const usage = usageOf(request, answer);
+    const weight = weightOf(request, usage);
+    const latency = drawLatency(this.#options.latency, random) * (fault === 'slow' ? 10 : 1);
+    const admission = this.#limiter.admit(weight, latency, this.#clock.now());
+    const hints = this.#hints(admission.readings, undefined);
+    if (admission.refusal) return this.#refused(admission.refusal, admission.readings, options);
     try {
-      const hints = this.#hints(this.#clock.now(), undefined);
-      const latency = this.#latency(random, fault);
       if (fault === 'hang') return await this.#hang(signal, hints);
-      if (await wait(latency, this.#clock, signal)) return this.#aborted();
+      if (await wait(latency + admission.queuedMs, this.#clock, signal)) return this.#aborted();
       options.onHead?.(hints);
-      const failed =
-        fault && failureOf(fault, this.id, fault === 'limited' ? this.#hints(this.#clock.now(), 2000) : hints);
-      return (
-        failed ?? this.#reply(request, answer, { inputTokens: input, outputTokens: output }, identity, hints, fault)
-      );
+      const told = fault === 'limited' ? this.#hints(admission.readings, 2000) : hints;
+      const failed = fault && failureOf(fault, this.id, told);
+      return failed ?? this.#reply(request, answer, usage, identity, hints, fault);
     } finally {
-      this.#limiter.release(input + output, input + output, this.#clock.now());
+      this.#limiter.complete(weight, this.#clock.now());
     }
-  }
-
-  #latency(random: () => number, fault: SimFault | undefined): Millis {
-    const base = drawLatency(this.#options.latency, random);
-    const queued =
-      this.#limiter.ahead() > 0 ? (base * this.#limiter.ahead()) / Math.max(1, this.#options.queue ?? 1) : 0;
-    return (base + queued) * (fault === 'slow' ? 10 : 1);
   }
 
   #altered(answer: SimAnswer, fault: SimFault | undefined): SimAnswer {
@@ -123,20 +124,22 @@ class SimProvider implements Provider {
     return fault === 'filter' ? { text: '', calls: [] } : answer;
   }
 
-  #hints(now: EpochMillis, waitMs: Millis | undefined): RateHints {
+  #hints(all: readonly RateReading[], waitMs: Millis | undefined): RateHints {
     const style = this.#options.hints;
-    const readings = style === 'all' || style === 'headers' ? this.#limiter.readings(now) : [];
+    const readings = style === 'all' || style === 'headers' ? all : [];
     if (waitMs === undefined || style === 'none' || style === 'headers') return { readings };
     const inSeconds = style === 'seconds' || style === 'http-date';
     return { readings, retryAfterMs: inSeconds ? Math.ceil(waitMs / 1000) * 1000 : Math.ceil(waitMs) };
   }
 
-  #refused(refusal: SimRefusal, options: CallOptions): ProviderFailure {
-    const now = this.#clock.now();
-    const hints = this.#hints(now, refusal.waitMs);
+  #refused(
+    { daily, resource, waitMs }: SimRefusal,
+    all: readonly RateReading[],
+    options: CallOptions,
+  ): ProviderFailure {
+    const hints = this.#hints(all, waitMs);
     options.onHead?.(hints);
-    const daily = refusal.kind === 'day';
-    const message = daily ? 'the simulated day is used up' : `the simulated limit on ${refusal.resource} is reached`;
+    const message = daily ? 'the simulated day is used up' : `the simulated limit on ${resource} is reached`;
     return {
       kind: 'failure',
       code: daily ? 'daily_exhausted' : 'rate_limited',
@@ -145,8 +148,8 @@ class SimProvider implements Provider {
       status: 429,
       vendorCode: 'rate_limit_exceeded',
       hints,
-      ...(refusal.kind === 'rate' ? { resource: refusal.resource } : {}),
-      ...(daily ? { resetAt: now + refusal.waitMs } : {}),
+      resource,
+      ...(daily ? { resetAt: this.#clock.now() + waitMs } : {}),
       billed: 'no',
       raw: JSON.stringify({ error: { message, code: 'rate_limit_exceeded' } }),
     };
@@ -219,6 +222,18 @@ function extras(request: ModelRequest): Partial<Reply> {
       return { scores: { similarity: request.expected === request.input ? 1 : 0.5 } };
   }
 }
+
+function usageOf(request: ModelRequest, answer: SimAnswer | undefined): CountedUsage {
+  const spoken = answer === undefined ? '' : answer.text + answer.calls.map((call) => call.arguments).join('');
+  return { inputTokens: tokensOf(promptText(request)), outputTokens: tokensOf(spoken) };
+}
+
+/** What a call takes from the limits. */
+const weightOf = (request: ModelRequest, { inputTokens, outputTokens }: CountedUsage): SimRequest => ({
+  input: inputTokens,
+  output: outputTokens,
+  maxOutput: Math.max(outputTokens, request.kind === 'chat' ? (request.maxTokens ?? 1024) : 0),
+});
 
 const promptText = (request: ModelRequest): string =>
   request.kind !== 'chat'
