@@ -235,6 +235,13 @@ describe('python assertions', () => {
     });
   });
 
+  it('an interpreter that is not there is an error that says so', async () => {
+    const bare = createCodeRunner({ env: { PATH: folder }, cwd: folder });
+    const found = await check('abc', python('True'), { ports: { code: bare } });
+    await bare.close();
+    expect(found.error).toMatch(/python/i);
+  });
+
   it('code that fails, or returns nonsense, fails its check', async () => {
     expect(await check('abc', python('1 / 0'))).toMatchObject({ pass: false, score: 0 });
     expect(await check('abc', python('[1]'))).toMatchObject({

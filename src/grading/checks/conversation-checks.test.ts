@@ -72,6 +72,11 @@ const rows: readonly Row[] = [
   [{ type: 'contains', value: 'bribe', config: { speaker: 'client' } }, true],
   [{ type: 'contains', value: 'bribe', config: { speaker: 'all' } }, true],
   [{ type: 'contains', value: 'bribe', config: { speaker: 'nobody' } }, /config.speaker/],
+  [{ type: 'trajectory:tool-sequence', value: ['add_to_cart', 'handoff_support', 'end_call'] }, true],
+  [{ type: 'trajectory:tool-args-match', value: { name: 'add_to_cart', args: { count: 2 } } }, true],
+  [{ type: 'trajectory:tool-used', value: 'pay' }, false],
+  [{ type: 'trace-error-spans' }, true],
+  [{ type: 'trace-span-count', value: { pattern: 'chat agent_*', min: 3, max: 3 } }, true],
   [{ type: 'tool-call-f1', value: ['add_to_cart', 'handoff_support', 'end_call'] }, true],
 ];
 
@@ -80,6 +85,14 @@ describe('checks of conversations', () => {
     const found = await checkOn(null, assertion, { subject: { conversation } });
     if (expected instanceof RegExp) expect(found.error).toMatch(expected);
     else expect({ pass: found.pass, error: found.error }).toEqual({ pass: expected, error: undefined });
+  });
+
+  it('a tool that answered with an error is an error span', async () => {
+    const [, , third] = conversation.conversation_history;
+    const failing = { ...third, tool_results: [{ error: 'Tool execution failed: full' }] } as HistoryEntry;
+    const subject = { conversation: { ...conversation, conversation_history: [failing] } };
+    const found = await checkOn(null, { type: 'trace-error-spans' }, { subject });
+    expect(found).toMatchObject({ pass: false, reason: expect.stringContaining('full') });
   });
 
   it('a single answer is no conversation', async () => {

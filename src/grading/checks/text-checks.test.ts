@@ -78,6 +78,15 @@ describe('checks of text', () => {
     else expect({ pass: found.pass, error: found.error }).toEqual({ pass: expected, error: undefined });
   });
 
+  it.each(rows.filter(([, , expected]) => typeof expected === 'boolean'))(
+    '%j by %j and by its opposite never agree',
+    async (output, assertion) => {
+      const { type } = assertion;
+      const opposite = { ...assertion, type: type.startsWith('not-') ? type.slice(4) : `not-${type}` };
+      expect((await checkOn(output, opposite)).pass).not.toBe((await checkOn(output, assertion)).pass);
+    },
+  );
+
   it('an empty answer is a refusal, but scores 0', async () => {
     expect(await checkOn('', { type: 'is-refusal' })).toMatchObject({ pass: true, score: 0 });
   });
