@@ -9,7 +9,7 @@ import type { Effects } from '../domain/effects.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Assertion, Verdict } from '../domain/verdict.ts';
 import { baseTypeOf } from './assertion-table.ts';
-import type { GradingPorts } from './check.ts';
+import { broken, type GradingPorts } from './check.ts';
 import { unknownTypeError } from './check-assertions.ts';
 import type { DefaultGraders } from './graders/grader-provider.ts';
 import { runCheck } from './run-check.ts';
@@ -46,7 +46,7 @@ function layFlat(checks: readonly Assertion[]): { place(assertion: Assertion): P
   const positions = new Map<Assertion, number[]>();
   let next = 0;
   const visit = (assertion: Assertion): void => {
-    if (assertion.type === 'assert-set') (assertion.assert ?? []).forEach(visit);
+    if (assertion.type === 'assert-set') [assertion.assert ?? []].flat().forEach(visit);
     else {
       positions.set(assertion, [...(positions.get(assertion) ?? []), next]);
       next += 1;
@@ -93,7 +93,9 @@ export async function grade(
   const list = (inner: readonly Assertion[]): Promise<Weighed[]> =>
     Promise.all(inner.filter(({ type }) => !looksAtRows(type)).map(one));
   const set = async (assertion: Assertion): Promise<Weighed> => ({
-    verdict: { ...combine(await list(assertion.assert ?? []), assertion.threshold), metadata: setFacts(assertion) },
+    verdict: Array.isArray(assertion.assert)
+      ? { ...combine(await list(assertion.assert), assertion.threshold), metadata: setFacts(assertion) }
+      : broken('"assert-set" needs a list "assert"'),
     weight: assertion.weight ?? 1,
     ...(await metricOf(assertion, subject, options)),
   });

@@ -126,6 +126,10 @@ describe('checks that cannot be made', () => {
     expect(await gradeOn('abc', [yes], { options: { shortCircuit: true } })).toMatchObject({ pass: true });
   });
 
+  it('a set without a list is an error', async () => {
+    expect((await graded([yes, { type: 'assert-set' }])).error).toMatch(/needs a list/);
+  });
+
   it('weight 0 does not hide an error', async () => {
     expect((await graded([{ type: 'contains', weight: 0 }])).error).toBeDefined();
   });
