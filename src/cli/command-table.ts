@@ -18,6 +18,11 @@ export interface CommandEntry {
 
 export const commandTable: readonly CommandEntry[] = [
   {
+    name: 'ctl',
+    summary: 'ask or steer a run from another terminal',
+    load: () => import('./commands/ctl.ts'),
+  },
+  {
     name: 'resume',
     summary: 'go on with a run that was stopped or killed',
     load: () => import('./commands/resume.ts'),

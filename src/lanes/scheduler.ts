@@ -16,7 +16,7 @@
  * L9 same seed, same events: same commands
  */
 import { assertNever, ParlaneError } from '../domain/errors.ts';
-import type { EpochMillis, LaneKey, Millis } from '../domain/ids.ts';
+import type { CaseIndex, EpochMillis, LaneKey, Millis } from '../domain/ids.ts';
 import type { LaneEvent, LaneNode, LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
 import { Ending } from './ending.ts';
 import { LaneGroup } from './lane-group.ts';
@@ -38,6 +38,17 @@ export interface SchedulerOptions {
   readonly maxWaitMs?: Millis;
   /** Whether lane events are wanted; a simulation that nobody watches leaves them out. */
   readonly events?: boolean;
+}
+
+/** Where one call is. */
+export interface CallPlace {
+  readonly path: string;
+  readonly lane: LaneKey;
+  readonly running: boolean;
+  readonly submittedAt: EpochMillis;
+  readonly notBefore: EpochMillis;
+  /** Wire requests made so far. */
+  readonly attempts: number;
 }
 
 const defaultMaxWaitMs = 15 * 60_000;
@@ -84,6 +95,17 @@ export class Scheduler {
   load(key: LaneKey): { readonly queued: number; readonly inFlight: number } {
     const lane = this.lane(key);
     return { queued: lane.queued + lane.aside, inFlight: lane.inFlight };
+  }
+
+  /** Where the calls of a case are: running, queued, or put aside by the serial gate. */
+  where(index: CaseIndex): CallPlace[] {
+    const places: CallPlace[] = [];
+    for (const call of this.calls.values()) {
+      if (call.index !== index) continue;
+      const { path, lane, submittedAt, notBefore, attempts } = call;
+      places.push({ path, lane: lane.key, running: call.running, submittedAt, notBefore, attempts });
+    }
+    return places;
   }
 
   /** The books of every node, for checks: reserved = settled + refunded + held, and held is nothing at the end (L2). */

@@ -14,7 +14,7 @@ import type { Outcome, ProviderFailure, RateHints } from '../domain/reply.ts';
 import { attemptResult } from '../lanes/attempt-result.ts';
 import type { LaneSpec } from '../lanes/lane-state.ts';
 import type { CallEnd, Command } from '../lanes/messages.ts';
-import { Scheduler, type SchedulerOptions } from '../lanes/scheduler.ts';
+import { type CallPlace, Scheduler, type SchedulerOptions } from '../lanes/scheduler.ts';
 import type { SerialMode } from '../lanes/serial-gate.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LaneCall, ModelLanes } from './model-lanes.ts';
@@ -120,6 +120,11 @@ export class Lanes implements ModelLanes {
 
   load(lane: LaneKey): { readonly queued: number; readonly inFlight: number } {
     return this.scheduler.load(lane);
+  }
+
+  /** Where the calls of a case are right now. */
+  where(index: CaseIndex): CallPlace[] {
+    return this.scheduler.where(index);
   }
 
   /** Nothing runs and only parked lanes have work left: when the first of them opens. */

@@ -9,6 +9,20 @@ const until = (at: EpochMillis, now: EpochMillis): string => duration(Math.max(0
 
 const nextStart = (at: EpochMillis, now: EpochMillis): string => (at > now ? `: next start in ${until(at, now)}` : '');
 
+/** What the words say beside the cause itself. */
+type LaneFacts = Pick<LiveLane, 'limitFrom' | 'limitTo' | 'recentMs' | 'usualMs' | 'ended' | 'inFlight' | 'started'>;
+
+/** The cause of a lane of which only a snapshot is at hand. */
+export function laneCauseWords(lane: LaneSnapshot, now: EpochMillis): string {
+  const { inFlight, started, ended } = lane;
+  return causeWords(
+    lane.cause,
+    { limitFrom: 0, limitTo: 0, recentMs: 0, usualMs: 0, ended, inFlight, started },
+    lane,
+    now,
+  );
+}
+
 /** What the events alone tell about a lane, where no snapshot is at hand. */
 export function causeFromEvents(lane: LiveLane, now: EpochMillis): WaitCause {
   if (lane.mode === 'closed') return { kind: 'closed', reason: lane.reason };
@@ -22,18 +36,18 @@ export function causeFromEvents(lane: LiveLane, now: EpochMillis): WaitCause {
   return lane.inFlight > 0 ? { kind: 'slow-answers' } : { kind: 'nothing-left' };
 }
 
-function limitChange(lane: LiveLane): string {
+function limitChange(lane: LaneFacts): string {
   return lane.limitTo > 0 && lane.limitTo < lane.limitFrom ? ` (limit ${lane.limitFrom} -> ${lane.limitTo})` : '';
 }
 
-function answering(lane: LiveLane): string {
+function answering(lane: LaneFacts): string {
   if (lane.recentMs > 1.5 * lane.usualMs && lane.ended > 20) {
     return `slow: ${duration(lane.recentMs)} a call (was ${duration(lane.usualMs)})`;
   }
   return lane.recentMs > 0 ? `answering: ${duration(lane.recentMs)} a call` : 'waits for the first answer';
 }
 
-function nothingLeft(lane: LiveLane): string {
+function nothingLeft(lane: LaneFacts): string {
   if (lane.inFlight > 0) return answering(lane);
   if (lane.started === 0) return 'nothing to do yet';
   return 'nothing queued';
@@ -47,7 +61,7 @@ const resourceWords = {
 };
 
 /** The one cause why a lane does not start more, in words, with the time until which. */
-export function causeWords(cause: WaitCause, lane: LiveLane, snapshot: LaneSnapshot | undefined, now: number): string {
+export function causeWords(cause: WaitCause, lane: LaneFacts, snapshot: LaneSnapshot | undefined, now: number): string {
   switch (cause.kind) {
     case 'closed':
       return `closed: ${singleLine(cause.reason)}`;
