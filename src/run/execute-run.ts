@@ -60,6 +60,7 @@ class RunExecution {
   readonly #desk: CallDesk;
   /** Cases that an earlier process has begun: only these have something to replay. */
   #begun: ReadonlySet<CaseIndex> = new Set();
+  #startedAt = 0;
   #completed = 0;
   #reported = 0;
   #laneFeedsOpen = false;
@@ -102,6 +103,7 @@ class RunExecution {
 
   async go(): Promise<RunOutcome> {
     const { clock } = this.#host;
+    this.#startedAt = clock.now();
     const disarm = this.#armStops();
     try {
       await this.#restore();
@@ -352,6 +354,7 @@ class RunExecution {
       status: complete ? 'complete' : 'suspended',
       stopReason: complete ? null : (reason ?? null),
       endedAt: clock.now(),
+      workedMs: ((await this.#run.record()).workedMs ?? 0) + (clock.now() - this.#startedAt),
     });
     return {
       run: this.#run.id,

@@ -35,6 +35,7 @@ const first: Migration = async (db) => {
     .addColumn('idx', integer, (column) => column.notNull())
     .addColumn('position', integer, (column) => column.notNull())
     .addColumn('key', text, (column) => column.notNull())
+    .addColumn('col', integer, (column) => column.notNull())
     .addColumn('provider', text, (column) => column.notNull())
     .addColumn('kind', text, (column) => column.notNull())
     .addColumn('serial', integer, (column) => column.notNull())

@@ -32,6 +32,8 @@ export interface CasesTable extends Checked {
   idx: number;
   position: number;
   key: string;
+  /** Position of its column. */
+  col: number;
   provider: string;
   kind: string;
   serial: number;

@@ -1,6 +1,6 @@
 /** One run's part of a SQL store. */
 import { type Kysely, sql } from 'kysely';
-import type { Case } from '../domain/case.ts';
+import type { Case, Column } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, type RunId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
@@ -99,6 +99,7 @@ export class SqlRunStore implements RunStore {
         idx: one.index,
         position,
         key: one.key,
+        col: one.column.position,
         provider: one.column.provider,
         kind: one.kind,
         serial: one.serial === true ? 1 : 0,
@@ -173,6 +174,18 @@ export class SqlRunStore implements RunStore {
       .where('run', '=', this.#run)
       .executeTakeFirstOrThrow();
     return { serial: Number(serial) === 1, stateful: Number(stateful) === 1 };
+  }
+
+  async columns(): Promise<readonly Column[]> {
+    const firsts = await this.#parts.db
+      .selectFrom('cases')
+      .select(({ fn }) => fn.min('idx').as('idx'))
+      .where('run', '=', this.#run)
+      .groupBy('col')
+      .orderBy('col')
+      .execute();
+    const cases = await Promise.all(firsts.map(({ idx }) => this.case(caseIndex(idx))));
+    return cases.flatMap((one) => (one === undefined ? [] : [one.column]));
   }
 
   async providers(): Promise<readonly string[]> {

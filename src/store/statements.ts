@@ -14,7 +14,7 @@ const columns: { readonly [T in TableName]: readonly (keyof Cells<T> & string)[]
   runs: ['id', 'created_at', 'body'],
   blobs: ['hash', 'body'],
   messages: ['hash', 'parent', 'body'],
-  cases: ['run', 'idx', 'position', 'key', 'provider', 'kind', 'serial', 'stateful', 'body'],
+  cases: ['run', 'idx', 'position', 'key', 'col', 'provider', 'kind', 'serial', 'stateful', 'body'],
   intents: ['run', 'idx', 'path', 'send', 'kind', 'request_hash', 'request', 'history', 'sent_at', 'reserved'],
   answers: [
     'run',

@@ -2,7 +2,7 @@
  * The store as the rest of Parlane sees it: runs, what was run, the journal of steps, rows and events. SQLite implements
  * it here; another database implements it with the same queries and passes the same contract suite.
  */
-import type { Case } from '../domain/case.ts';
+import type { Case, Column } from '../domain/case.ts';
 import type { StepTimes } from '../domain/effects.ts';
 import type { CaseIndex, EpochMillis, LaneKey, Millis, RunId, Tokens, UsdMicros } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
@@ -37,6 +37,8 @@ export interface RunRecord {
   readonly status: RunStatus;
   readonly stopReason?: StopReason;
   readonly endedAt?: EpochMillis;
+  /** Time in which a process worked on it, all resumptions together. */
+  readonly workedMs?: Millis;
   /** Number of cases, once the whole plan has been recorded. */
   readonly planned?: number;
   /** How the run was asked to behave; kept so that a resume behaves the same. */
@@ -53,7 +55,7 @@ export interface NewRun {
   readonly options: Json;
 }
 
-export type RunChange = Partial<Pick<RunRecord, 'status' | 'planned' | 'endedAt'>> & {
+export type RunChange = Partial<Pick<RunRecord, 'status' | 'planned' | 'endedAt' | 'workedMs'>> & {
   readonly stopReason?: StopReason | null;
   readonly owner?: RunOwner | null;
 };
@@ -195,6 +197,8 @@ export interface RunStore {
   caseCount(): Promise<{ readonly cases: number; readonly nextPosition: number }>;
   /** Whether recorded cases depend on each other: a serial phase, registers or conversation keys. */
   traits(): Promise<{ readonly serial: boolean; readonly stateful: boolean }>;
+  /** The table's columns, by position. */
+  columns(): Promise<readonly Column[]>;
   /** Providers of the columns of all recorded cases. */
   providers(): Promise<readonly string[]>;
 

@@ -121,6 +121,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       expect(await indices({ after: 0, limit: 1 })).toEqual([1]);
       expect(await run.caseCount()).toEqual({ cases: 4, nextPosition: 4 });
       expect(await run.providers()).toEqual(['p']);
+      expect(await run.columns()).toEqual([{ position: 0, provider: 'p', prompt: 'q' }]);
       expect(await run.traits()).toEqual({ serial: true, stateful: false });
       expect(await run.case(caseIndex(2))).toEqual(cases[2]);
     });

@@ -1,0 +1,68 @@
+/** A stored run as reports and comparisons read it: as streams, never as a whole. */
+import type { Column } from '../domain/case.ts';
+import type { EpochMillis, Millis } from '../domain/ids.ts';
+import type { Row } from '../domain/row.ts';
+import type { RunEvent, RunTotals } from '../domain/run-event.ts';
+import type { RunStore, StoredEvent } from '../store/store.ts';
+import { totalsOf } from './tally.ts';
+
+export interface StoredRunInfo {
+  readonly id: string;
+  readonly title: string;
+  readonly startedAt: EpochMillis;
+  readonly durationMs: Millis | undefined;
+  readonly totals: RunTotals;
+  readonly complete: boolean;
+  readonly columns: readonly Column[];
+}
+
+const page = 500;
+
+/** All rows in plan order. */
+export async function* rowsOf(run: RunStore): AsyncGenerator<Row> {
+  for (let after = -1; ; ) {
+    const rows = await run.rows({ after, limit: page });
+    for (const { row } of rows) yield row;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.row.index;
+  }
+}
+
+async function whole(run: RunStore, event: StoredEvent): Promise<RunEvent | undefined> {
+  if (event.type !== 'case-end') return event;
+  const [found] = await run.rows({ after: event.index - 1, limit: 1 });
+  return found === undefined || found.row.index !== event.index ? undefined : { ...event, row: found.row };
+}
+
+/** All events in the order in which they happened. */
+export async function* eventsOf(run: RunStore): AsyncGenerator<RunEvent> {
+  for (let after = 0; ; ) {
+    const { events, next } = await run.events({ after, limit: 50 });
+    for (const event of events) {
+      const told = await whole(run, event);
+      if (told !== undefined) yield told;
+    }
+    if (events.length === 0) return;
+    after = next;
+  }
+}
+
+/** The run as a whole and as streams; both streams start anew with every call. */
+export const readRun = (run: RunStore) => ({
+  async info(): Promise<StoredRunInfo> {
+    const record = await run.record();
+    const counts = await run.rowCounts();
+    return {
+      id: run.id,
+      title: record.name,
+      startedAt: record.createdAt,
+      durationMs: record.workedMs,
+      totals: totalsOf(record.planned ?? counts.total, counts),
+      complete: record.status === 'complete',
+      columns: await run.columns(),
+    };
+  },
+  rows: () => rowsOf(run),
+  events: () => eventsOf(run),
+});
