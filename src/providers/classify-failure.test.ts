@@ -130,6 +130,19 @@ const samples: readonly Sample[] = [
     more: { resetAt: now + 90_000 },
   },
   {
+    what: 'Cerebras, the day used up by its headers',
+    vendor: 'openai',
+    status: 429,
+    headers: {
+      'x-ratelimit-limit-requests-day': '14400',
+      'x-ratelimit-remaining-requests-day': '0',
+      'x-ratelimit-reset-requests-day': '33011',
+    },
+    body: { message: 'Requests per day limit exceeded', code: 'request_quota_exceeded' },
+    code: 'daily_exhausted',
+    more: { resetAt: now + 33_011_000 },
+  },
+  {
     what: 'Anthropic',
     vendor: 'anthropic',
     status: 429,

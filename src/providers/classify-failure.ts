@@ -47,7 +47,17 @@ export function classifyAnswer(answer: ErrorAnswer, context: FailureContext): Fa
   const code = failureRules.find(fits)?.code ?? (status >= 500 ? 'transient' : 'invalid_request');
   if (code !== 'rate_limited') return code;
   if (said.neverFits) return 'too_large';
-  return said.daily ? 'daily_exhausted' : 'rate_limited';
+  return said.daily || isDayUsedUp(answer.hints) ? 'daily_exhausted' : 'rate_limited';
+}
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** Only a day's bucket is empty, and no shorter wait was given. */
+function isDayUsedUp({ readings, retryAfterMs }: RateHints): boolean {
+  const empty = readings.filter(({ remaining }) => remaining === 0);
+  const isDaily = empty.length > 0 && empty.every(({ windowMs = 0 }) => windowMs >= day);
+  return isDaily && (retryAfterMs === undefined || retryAfterMs > hour);
 }
 
 /** The failure that an error answer means. */
@@ -121,8 +131,9 @@ function namedResource(answer: ErrorAnswer, said: BodyHints): Resource | undefin
 function dayEnd(answer: ErrorAnswer, context: FailureContext): EpochMillis {
   if (context.vendor === 'google') return nextPacificMidnight(context.now);
   const { retryAfterMs } = answer.hints;
-  if (retryAfterMs !== undefined) return context.now + retryAfterMs;
-  const day = 86_400_000;
+  const resetMs = answer.hints.readings.find(({ remaining }) => remaining === 0)?.resetMs;
+  const wait = retryAfterMs ?? resetMs;
+  if (wait !== undefined) return context.now + wait;
   return (Math.floor(context.now / day) + 1) * day;
 }
 

@@ -31,7 +31,7 @@ export function surroundingsOf(options: ProviderOptions, context: ProviderContex
       { provider: options.id },
     );
   }
-  const config = options.config ?? {};
+  const config = withEnvironment(options.config ?? {}, context);
   const limits = options.limits ?? limitsIn(config);
   const prices = context.prices ?? createPriceTable();
   return {
@@ -45,6 +45,16 @@ export function surroundingsOf(options: ProviderOptions, context: ProviderContex
     timeoutMs: countAt(config, 'timeoutMs') ?? numberOf(context.env['REQUEST_TIMEOUT_MS']),
     priceOf: (vendor, model) => ownPrice(config) ?? prices.priceOf(vendor, model),
   };
+}
+
+/** Where calls go and with which key may be written as `{{ env.NAME }}`. */
+function withEnvironment(config: JsonObject, { env }: ProviderContext): JsonObject {
+  const named = ['apiKey', 'apiBaseUrl', 'apiHost', 'organization', 'region'].filter((key) =>
+    /\{\{/.test(String(config[key])),
+  );
+  if (named.length === 0) return config;
+  const render = createRender(env);
+  return { ...config, ...Object.fromEntries(named.map((key) => [key, render(String(config[key]), {})])) };
 }
 
 const numberOf = (text: string | undefined): number | undefined =>
