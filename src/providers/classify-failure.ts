@@ -53,11 +53,12 @@ export function classifyAnswer(answer: ErrorAnswer, context: FailureContext): Fa
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Only a day's bucket is empty, and no shorter wait was given. */
+/** Only a day's bucket is empty, and it is not said to fill again soon. */
 function isDayUsedUp({ readings, retryAfterMs }: RateHints): boolean {
   const empty = readings.filter(({ remaining }) => remaining === 0);
   const isDaily = empty.length > 0 && empty.every(({ windowMs = 0 }) => windowMs >= day);
-  return isDaily && (retryAfterMs === undefined || retryAfterMs > hour);
+  const wait = retryAfterMs ?? empty[0]?.resetMs;
+  return isDaily && (wait === undefined || wait > hour);
 }
 
 /** The failure that an error answer means. */
