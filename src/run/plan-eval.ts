@@ -8,6 +8,7 @@ import { type PrepareOptions, prepareTest } from '../config/prepare-test.ts';
 import type { PromptCase } from '../domain/case.ts';
 import type { CodeRunner } from '../domain/code-runner.ts';
 import type { Suite, SuiteScenario, SuiteTest } from '../domain/suite.ts';
+import { looksAtRows } from '../grading/grade.ts';
 import { type EvalColumn, evalColumns } from '../plan/columns.ts';
 import { type ExpandOptions, testExpander } from '../plan/expand-tests.ts';
 import { filterTests, isFiltered, parseRange, scenarioSeed, type TestFilters } from '../plan/filter-tests.ts';
@@ -30,6 +31,8 @@ export interface EvalPlan {
   readonly planned: number;
   /** How cases depend on each other, known before the first one is made. */
   readonly traits: { readonly serial: boolean; readonly stateful: boolean };
+  /** Some test compares the answers of its columns once all are there. */
+  readonly compares: boolean;
   /** The cases: those of the serial phase first, everything else in the plan's order. Indexes are the plan's. */
   cases(): AsyncIterable<PromptCase>;
 }
@@ -119,6 +122,7 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   return {
     columns,
     planned: facts.planned,
+    compares: facts.compares,
     traits: { serial: facts.hasSerial, stateful: facts.keepsOutputs || reads },
     async *cases() {
       if (!facts.hasSerial) yield* expand(undefined);
@@ -130,23 +134,27 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   };
 }
 
+const looksAcross = ({ assert = [] }: SuiteTest): boolean => assert.some(({ type }) => looksAtRows(type));
+
 async function surveyTests(
   suite: Suite,
   tests: AsyncIterable<SuiteTest>,
   settings: ExpandOptions,
   uniform: boolean,
-): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean }> {
+): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean; compares: boolean }> {
   const expander = testExpander(suite, settings);
   const defaults = suite.defaultTest.options ?? {};
   let planned = 0;
   let keepsOutputs = Boolean(defaults['storeOutputAs']);
   let hasSerial = defaults['runSerially'] === true;
+  let compares = looksAcross(suite.defaultTest);
   for await (const test of tests) {
     planned += expander.count(test);
     keepsOutputs ||= Boolean(test.options?.['storeOutputAs']);
     hasSerial ||= test.options?.['runSerially'] === true;
+    compares ||= looksAcross(test);
     // The first row of such a table stands for all of them.
-    if (uniform) return { planned: planned * suite.tests.count, keepsOutputs, hasSerial };
+    if (uniform) return { planned: planned * suite.tests.count, keepsOutputs, hasSerial, compares };
   }
-  return { planned, keepsOutputs, hasSerial };
+  return { planned, keepsOutputs, hasSerial, compares };
 }

@@ -1,0 +1,115 @@
+/**
+ * Extension hooks: code of the config's author around cases and runs. A name that is a hook's own (`file://x.js:beforeEach`)
+ * runs for that hook with `(context, {hookName})`; any other name runs for all of them with `(hookName, context)`.
+ */
+import { referencedCode } from '../config/file-reference.ts';
+import type { CodeRunner } from '../domain/code-runner.ts';
+import { ParlaneError } from '../domain/errors.ts';
+import type { EvalDetail } from '../domain/eval-case.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { Reply } from '../domain/reply.ts';
+import type { SuiteTest } from '../domain/suite.ts';
+import type { Verdict } from '../domain/verdict.ts';
+
+type HookName = 'beforeAll' | 'beforeEach' | 'afterEach' | 'afterAll';
+
+export interface Graded {
+  readonly verdict: Verdict;
+  readonly output: Json;
+  readonly reply: Reply;
+}
+
+export interface EvalHooks {
+  /** May change the test. */
+  beforeEach(detail: EvalDetail, signal: AbortSignal): Promise<EvalDetail>;
+  /** May add named scores and metadata. */
+  afterEach(
+    detail: EvalDetail,
+    graded: Graded,
+    signal: AbortSignal,
+  ): Promise<{ verdict: Verdict; metadata?: JsonObject }>;
+  /** Before the first case and after the last one; what they return is not used. */
+  around(name: 'beforeAll' | 'afterAll', context: JsonObject, signal: AbortSignal): Promise<void>;
+}
+
+const hookNames = new Set<string>(['beforeAll', 'beforeEach', 'afterEach', 'afterAll']);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function createHooks(extensions: readonly string[], code: CodeRunner, folder: string): EvalHooks {
+  const run = async (
+    name: HookName,
+    start: JsonObject,
+    signal: AbortSignal,
+    take: (returned: JsonObject) => JsonObject,
+  ): Promise<JsonObject> => {
+    let context = start;
+    for (const extension of extensions) {
+      const target = referencedCode(extension, folder, 'extension_hook');
+      if (target === undefined || target.kind !== 'file') {
+        throw new ParlaneError(
+          'eval/extension',
+          `The extension ${extension} is no code file.`,
+          'It looks like file://hooks.js:beforeEach.',
+          {},
+        );
+      }
+      const own = target.functionName !== undefined && hookNames.has(target.functionName);
+      if (own && target.functionName !== name) continue;
+      const args: Json[] = own ? [context, { hookName: name }] : [name, context];
+      const outcome = await code.run({ code: target, args }, { signal });
+      if (outcome.kind !== 'returned') {
+        throw new ParlaneError(
+          'eval/extension',
+          `The hook ${name} of ${extension} failed: ${outcome.message}.`,
+          '',
+          {},
+        );
+      }
+      if (isObject(outcome.value)) context = { ...context, ...take(outcome.value as JsonObject) };
+    }
+    return context;
+  };
+  if (extensions.length === 0) return noHooks;
+  return {
+    async beforeEach(detail, signal) {
+      const { test } = await run('beforeEach', { test: detail.test as unknown as Json }, signal, ({ test: changed }) =>
+        isObject(changed) ? { test: changed } : {},
+      );
+      return { ...detail, test: test as unknown as SuiteTest };
+    },
+    async afterEach(detail, { verdict, output, reply }, signal) {
+      const result: JsonObject = {
+        success: verdict.pass,
+        score: verdict.score,
+        namedScores: { ...verdict.namedScores },
+        metadata: {},
+        response: { output, metadata: { ...reply.metadata } },
+        gradingResult: verdict as unknown as Json,
+      };
+      const context = { test: detail.test as unknown as Json, result };
+      const changed = await run('afterEach', context, signal, ({ result: said }) =>
+        isObject(said) ? { result: { ...result, ...said } } : {},
+      );
+      const said = changed['result'] as JsonObject;
+      const scores = Object.entries(isObject(said['namedScores']) ? said['namedScores'] : {}).filter(
+        (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
+      );
+      const metadata = isObject(said['metadata']) ? said['metadata'] : {};
+      return {
+        verdict:
+          scores.length === 0
+            ? verdict
+            : { ...verdict, namedScores: { ...verdict.namedScores, ...Object.fromEntries(scores) } },
+        ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      };
+    },
+    around: async (name, context, signal) => void (await run(name, context, signal, () => ({}))),
+  };
+}
+
+const noHooks: EvalHooks = {
+  beforeEach: async (detail) => detail,
+  afterEach: async (_detail, { verdict }) => ({ verdict }),
+  around: async () => undefined,
+};
