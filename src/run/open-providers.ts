@@ -25,7 +25,8 @@ export class OpenProviders {
   readonly #capped: boolean;
   readonly #open = new Map<string, Promise<Provider>>();
   readonly #keys = new Map<string, LaneKey>();
-  readonly #opened = new Set<LaneKey>();
+  /** Lanes by key, settled once they are open: providers that share one wait for the first of them. */
+  readonly #opened = new Map<LaneKey, Promise<void>>();
 
   constructor(resolve: ResolveProvider, store: Store, lanes: ModelLanes, capped: boolean) {
     this.#resolve = resolve;
@@ -52,15 +53,19 @@ export class OpenProviders {
     const provider = await this.#resolve(name);
     if (this.#capped) refuseUnknownPrice(provider);
     this.#keys.set(name, provider.laneKey);
-    if (this.#opened.has(provider.laneKey)) return provider;
-    this.#opened.add(provider.laneKey);
-    this.#lanes.open(provider, await this.#store.limits(provider.laneKey));
+    const lane = this.#opened.get(provider.laneKey) ?? this.#openLane(provider);
+    this.#opened.set(provider.laneKey, lane);
+    await lane;
     return provider;
+  }
+
+  async #openLane(provider: Provider): Promise<void> {
+    this.#lanes.open(provider, await this.#store.limits(provider.laneKey));
   }
 
   /** Keeps what the lanes have learned for the next run, and lets the providers clean up. */
   async close(): Promise<void> {
-    for (const lane of this.#opened) {
+    for (const lane of this.#opened.keys()) {
       const limits = this.#lanes.learned(lane);
       if (limits.length > 0) await this.#store.saveLimits(lane, limits).catch(() => {});
     }
