@@ -13,7 +13,7 @@ import { liveReporter } from '../src/reporters/terminal/live-reporter.ts';
 import { liveState, reduceLive } from '../src/reporters/terminal/live-state.ts';
 import { plainReporter } from '../src/reporters/terminal/plain-lines.ts';
 import { colourStyle } from '../src/reporters/terminal/style.ts';
-import { type SampleLane, sampleReader, sampleRun } from './sample-run.ts';
+import { type SampleLane, sampleReader, sampleRun } from '../test/support/sample-run.ts';
 
 const lanes: readonly SampleLane[] = Array.from({ length: 8 }, (_, at) => ({
   key: `sim:lane-${at}`,

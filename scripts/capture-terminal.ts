@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { sampleLanes, sampleRun } from '../bench/sample-run.ts';
 import type { Ticker } from '../src/reporters/observer.ts';
 import { liveReporter } from '../src/reporters/terminal/live-reporter.ts';
+import { sampleLanes, sampleRun } from '../test/support/sample-run.ts';
 
 const playedMs = 72_000;
 const golden = join(import.meta.dirname, '../src/reporters/terminal/golden');

@@ -5,13 +5,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type SampleLane, sampleRun } from '../bench/sample-run.ts';
 import type { LaneSnapshot, WaitCause } from '../src/domain/lane.ts';
 import type { RunEvent } from '../src/domain/run-event.ts';
 import { causeFromEvents } from '../src/reporters/terminal/cause-words.ts';
 import { liveFrame } from '../src/reporters/terminal/live-frame.ts';
 import { type LiveState, liveState, reduceLive } from '../src/reporters/terminal/live-state.ts';
 import { colourStyle } from '../src/reporters/terminal/style.ts';
+import { type SampleLane, sampleRun } from '../test/support/sample-run.ts';
 import { terminalSvg } from './terminal-svg.ts';
 
 const lanes: readonly SampleLane[] = [

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import { type SampleOptions, sampleReader, sampleRun } from '../../bench/sample-run.ts';
+import { type SampleOptions, sampleReader, sampleRun } from '../../test/support/sample-run.ts';
 import type { Row } from '../domain/row.ts';
 import { csvCell, writeCsv } from './csv/csv-rows.ts';
 import { annotation, githubAnnotations } from './github/github-annotations.ts';

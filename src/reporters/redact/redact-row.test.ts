@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleRun } from '../../../bench/sample-run.ts';
+import { sampleRun } from '../../../test/support/sample-run.ts';
 import type { Row } from '../../domain/row.ts';
 import { redactText, rowRedactor } from './redact-row.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sampleLanes, sampleRun } from '../../../bench/sample-run.ts';
+import { sampleLanes, sampleRun } from '../../../test/support/sample-run.ts';
 import { caseIndex, laneKey, runId } from '../../domain/ids.ts';
 import type { LaneSnapshot, WaitCause } from '../../domain/lane.ts';
 import type { RunEvent } from '../../domain/run-event.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleLanes, sampleRun } from '../../../bench/sample-run.ts';
+import { sampleLanes, sampleRun } from '../../../test/support/sample-run.ts';
 import { laneKey } from '../../domain/ids.ts';
 import { type Ticker, textBuffer } from '../observer.ts';
 import type { KeyCommand } from './keymap.ts';

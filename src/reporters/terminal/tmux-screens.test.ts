@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sampleLanes, sampleRun } from '../../../bench/sample-run.ts';
+import { sampleLanes, sampleRun } from '../../../test/support/sample-run.ts';
 import { liveFrame } from './live-frame.ts';
 import { liveState, reduceLive } from './live-state.ts';
 import { textWidth } from './text-width.ts';

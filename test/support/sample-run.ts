@@ -2,12 +2,12 @@
  * A made-up run as a stream of events and rows, for the tests, benches and pictures of everything that shows runs.
  * Seeded: the same options give the same run. Times are simulated, nothing sleeps.
  */
-import { type CaseIndex, caseIndex, caseKey, type LaneKey, laneKey, runId } from '../src/domain/ids.ts';
-import type { Json } from '../src/domain/json.ts';
-import type { Row, RowStatus } from '../src/domain/row.ts';
-import type { RunEvent } from '../src/domain/run-event.ts';
-import { laneLabel } from '../src/reporters/lane-label.ts';
-import type { RunReader } from '../src/reporters/run-reader.ts';
+import { type CaseIndex, caseIndex, caseKey, type LaneKey, laneKey, runId } from '../../src/domain/ids.ts';
+import type { Json } from '../../src/domain/json.ts';
+import type { Row, RowStatus } from '../../src/domain/row.ts';
+import type { RunEvent } from '../../src/domain/run-event.ts';
+import { laneLabel } from '../../src/reporters/lane-label.ts';
+import type { RunReader } from '../../src/reporters/run-reader.ts';
 
 export interface SampleLane {
   readonly key: string;

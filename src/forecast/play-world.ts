@@ -1,0 +1,100 @@
+import type { LaneKey, UsdMicros } from '../domain/ids.ts';
+import type { LearnedLimit } from '../domain/lane.ts';
+import type { ServerSpec } from '../sim/server-model.ts';
+import { simulate } from '../sim/simulate.ts';
+import { type DrawnCase, drawCase, type World } from './draw-case.ts';
+import type { PastCases } from './past-cases.ts';
+import type { PlannedCase, PlannedLane } from './planned-work.ts';
+
+/** What one world came to, per lane and in all. */
+export interface WorldLane {
+  calls: number;
+  tokens: number;
+  latencyMs: number;
+  /** Null as soon as one price is unknown. */
+  costUsdMicros: UsdMicros | null;
+  endsAtMs: number;
+}
+
+export interface WorldResult {
+  readonly lanes: readonly WorldLane[];
+  readonly makespanMs: number;
+  readonly longestCaseMs: number;
+  /** How many cases were drawn from each source. */
+  readonly sources: Readonly<Record<DrawnCase['from'], number>>;
+}
+
+function bucketOf(learned: readonly LearnedLimit[] | undefined, resource: LearnedLimit['resource']) {
+  const limit = learned?.find((each) => each.resource === resource);
+  return limit === undefined ? undefined : { perMinute: limit.ratePerMinute, capacity: limit.capacity };
+}
+
+/** The server as it was last seen. Declared limits need none: the lane itself keeps to them. */
+export function serverOf({ spec }: PlannedLane): ServerSpec {
+  const requests = bucketOf(spec.learned, 'requests');
+  const tokens = bucketOf(spec.learned, 'tokens');
+  return {
+    ...(requests === undefined ? {} : { requests }),
+    ...(tokens === undefined ? {} : { tokens: { ...tokens, rule: 'real' as const } }),
+    headers: 'consistent',
+  };
+}
+
+function addCost(lane: WorldLane, price: UsdMicros | undefined | null): void {
+  lane.costUsdMicros =
+    lane.costUsdMicros === null || price === undefined || price === null ? null : lane.costUsdMicros + price;
+}
+
+function tally(drawn: DrawnCase, planned: readonly PlannedLane[], lanes: readonly WorldLane[]): void {
+  for (const call of drawn.work.calls) {
+    const lane = lanes[call.lane];
+    if (lane === undefined) continue;
+    lane.calls++;
+    lane.tokens += call.input + call.output;
+    lane.latencyMs += call.latencyMs;
+    const listed = planned[call.lane]?.price?.({ inputTokens: call.input, outputTokens: call.output });
+    const past = typeof drawn.pastCost === 'number' ? drawn.pastCost / drawn.work.calls.length : undefined;
+    addCost(lane, drawn.unchanged ? (past ?? listed) : (listed ?? past));
+  }
+}
+
+/** Plays all cases once, through the real scheduler, on the virtual clock. */
+export function playWorld(
+  cases: Iterable<PlannedCase>,
+  planned: readonly PlannedLane[],
+  past: PastCases,
+  world: World,
+  options: { readonly globalCap?: number; readonly ahead: number },
+): WorldResult {
+  const at = new Map(planned.map(({ spec }, position) => [spec.key, position]));
+  const lanes: WorldLane[] = planned.map(() => ({ calls: 0, tokens: 0, latencyMs: 0, costUsdMicros: 0, endsAtMs: 0 }));
+  const sources = { name: 0, family: 0, guess: 0 };
+  let longestCaseMs = 0;
+  function* work() {
+    for (const one of cases) {
+      const drawn = drawCase(one, past, planned, at, world);
+      sources[drawn.from]++;
+      tally(drawn, planned, lanes);
+      longestCaseMs = Math.max(
+        longestCaseMs,
+        drawn.work.calls.reduce((sum, call) => sum + call.gapMs + call.latencyMs, 0),
+      );
+      yield drawn.work;
+    }
+  }
+  const laneOfCall = new Map<number, LaneKey>();
+  const { makespanMs } = simulate({
+    lanes: planned.map((lane) => ({ spec: lane.spec, server: serverOf(lane) })),
+    cases: work(),
+    scheduler: { events: false, ...(options.globalCap === undefined ? {} : { globalCap: options.globalCap }) },
+    ahead: options.ahead,
+    watch(command, now) {
+      if (command.type === 'start') laneOfCall.set(command.call, command.lane);
+      if (command.type !== 'finish') return;
+      const lane = lanes[at.get(laneOfCall.get(command.call) as LaneKey) ?? -1];
+      if (lane !== undefined) lane.endsAtMs = now;
+      laneOfCall.delete(command.call);
+    },
+  });
+  return { lanes, makespanMs, longestCaseMs, sources };
+}
