@@ -3,14 +3,13 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../test/support/command-line.ts';
 import { hostOf, promptCase } from '../../test/support/run-harness.ts';
 import type { Case } from '../domain/case.ts';
 import { type RunId, runId } from '../domain/ids.ts';
 import { runPlan } from '../run/run-plan.ts';
 import { openStore } from '../store/open-store.ts';
-import type { CliContext } from './cli-context.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { runCommandLine } from './main.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -18,24 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-const parlane = async (...args: string[]): Promise<{ code: number; out: string; err: string }> => {
-  const said = { code: 0, out: '', err: '' };
-  const context: CliContext = {
-    env: {},
-    cwd,
-    print: (text) => {
-      said.out += `${text}\n`;
-    },
-    complain: (text) => {
-      said.err += `${text}\n`;
-    },
-    exit: (code) => {
-      said.code = code;
-    },
-  };
-  await runCommandLine(args, context);
-  return said;
-};
+const parlane = (...args: string[]) => commandLine({ cwd }, ...args);
 
 /** A run that was stopped after its first cases, as a library program leaves it. */
 async function stoppedRun(
@@ -60,7 +42,7 @@ const cases = (wanted: string): Case[] =>
 describe('the command line', () => {
   it('shows its commands and loads none of them', async () => {
     const { out, code } = await parlane('--help');
-    expect(out).toMatch(/resume .*\n\s+runs /);
+    expect(out).toMatch(/\n {2}resume .*go on with a run[\s\S]*\n {2}runs .*list/);
     expect(code).toBe(0);
     expect((await parlane()).out).toBe(out);
   });
@@ -81,6 +63,11 @@ describe('the command line', () => {
     const { out, code } = await parlane('resume', '--json');
     expect(JSON.parse(out)).toMatchObject({ error: { code: 'run/none' } });
     expect(code).toBe(2);
+    const usage = await parlane('runs', '--json', '--limt', '3');
+    expect(JSON.parse(usage.out)).toMatchObject({
+      error: { code: 'cli/usage', message: expect.stringMatching(/unknown option '--limt'.*Did you mean --limit/s) },
+    });
+    expect(usage).toMatchObject({ code: 2, err: '' });
   });
 
   it('refuses a foreign file, a newer store and a damaged one with exit code 2', async () => {

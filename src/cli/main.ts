@@ -10,13 +10,15 @@ import { reportError } from './report-error.ts';
 const version = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 
-function newProgram(context: CliContext): Command {
+function newProgram(context: CliContext, json: boolean): Command {
   return new Command('parlane')
     .description('Runs evals and simulated conversations through provider lanes, and loses nothing that was paid for.')
     .version(version())
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => context.complain(text.trimEnd()),
+      writeErr: (text) => {
+        if (!json) context.complain(text.trimEnd());
+      },
     })
     .exitOverride()
     .showHelpAfterError('(run with --help for all options)');
@@ -32,9 +34,19 @@ async function addCommand(program: Command, entry: CommandEntry, used: boolean, 
     return;
   }
   command
-    .option('--json', 'one JSON object on stdout and nothing else')
+    .option('--json', 'JSON on stdout and nothing else')
+    .option('--plain', 'no colours, no redrawing')
     .option('--debug', 'show where an error came from');
   (await entry.load()).define(command, context);
+}
+
+/** Help ends well; everything else that the parser ends with was bad usage, and has been told unless it is for a program. */
+function endUsage(error: CommanderError, context: CliContext, json: boolean): void {
+  context.exit(error.exitCode === 0 ? exitCodes.passed : exitCodes.badInput);
+  if (json && error.exitCode !== 0) {
+    const message = error.message.replace(/^error: /, '');
+    context.print(JSON.stringify({ error: { code: 'cli/usage', message, cure: 'See --help.', fields: {} } }));
+  }
 }
 
 /** Runs one command line; the exit code goes to the context. */
@@ -43,7 +55,8 @@ export async function runCommandLine(
   context: CliContext,
   table = commandTable,
 ): Promise<void> {
-  const program = newProgram(context);
+  const style = { json: args.includes('--json'), debug: args.includes('--debug') };
+  const program = newProgram(context, style.json);
   const wanted = args.find((arg) => !arg.startsWith('-'));
   const named = args[0] === 'help' ? args[1] : wanted;
   for (const entry of table) await addCommand(program, entry, entry.name === named, context);
@@ -54,8 +67,8 @@ export async function runCommandLine(
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) context.exit(error.exitCode === 0 ? exitCodes.passed : exitCodes.badInput);
-    else reportError(error, context, { json: args.includes('--json'), debug: args.includes('--debug') });
+    if (error instanceof CommanderError) endUsage(error, context, style.json);
+    else reportError(error, context, style);
   }
 }
 
