@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoProvider, reply } from '../../test/support/run-harness.ts';
+import { importOpenAi } from '../conversation/import-tau-bench.ts';
 import { resultValidator } from '../conversation/result-schema.ts';
+import { caseIndex } from '../domain/ids.ts';
 import type { Outcome } from '../domain/reply.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { BatchProcessor, type BatchProcessorOptions, type NewBatch } from './batch-processor.ts';
+import { importRun } from './import-run.ts';
 
 const faultsOf = resultValidator();
 let store: Store;
@@ -226,6 +229,89 @@ describe('the BatchProcessor', () => {
     const [second] = await processor.results(again.batch_id);
     expect(second?.conversation_history).toEqual(first?.conversation_history);
     expect(first).not.toHaveProperty('score');
+  });
+
+  it('forks after a turn: recorded turns and the cart stay, the rest is played anew, the original stays', async () => {
+    const processor = processorWith();
+    const job = await processor.create(
+      desk({
+        scenarios: [{ name: 'order', variables: { goal: 'two oat milk and one rye bread, delivered tomorrow' } }],
+      }),
+    );
+    await processor.run(job.batch_id);
+    const [original] = await processor.results(job.batch_id);
+    const after = 2;
+    const fork = await processor.fork(job.batch_id, {
+      index: caseIndex(0),
+      after,
+      tries: 2,
+      clientSays: 'That is all, goodbye.',
+      agentPrompt: 'You are brief.',
+    });
+    expect(fork).toMatchObject({ status: 'completed', total_scenarios: 2 });
+    expect(fork.batch_id).not.toBe(job.batch_id);
+    const kept = original?.conversation_history.filter(({ turn }) => turn <= after) ?? [];
+    const cartAfter = kept
+      .flatMap(({ tool_calls: calls, tool_results: results }) =>
+        (calls ?? []).flatMap((call, at) => (call.function.name === 'add_to_cart' ? [results?.[at]] : [])),
+      )
+      .at(-1);
+    expect(cartAfter).toBeDefined();
+    for (const result of await processor.results(fork.batch_id)) {
+      expect(result.conversation_history.slice(0, kept.length)).toEqual(kept);
+      const next = result.conversation_history.find(({ turn, speaker }) => turn === after + 1 && speaker === 'client');
+      expect(next).toMatchObject({ content: 'That is all, goodbye.', scripted: true });
+      expect(result.prompt_spec_hash).not.toBe(original?.prompt_spec_hash);
+      expect(result.final_state).toMatchObject({ cart: expect.arrayContaining(cartAfter as unknown[]) });
+    }
+    expect((await processor.results(job.batch_id))[0]).toEqual(original);
+  });
+
+  it('replays a conversation offline', async () => {
+    const processor = processorWith();
+    const job = await processor.create(
+      desk({ scenarios: scenarios.slice(0, 1), models: { ...models, judge: { provider: 'sim:judge?latency=0ms' } } }),
+    );
+    await processor.run(job.batch_id);
+    const replayed = await processor.replay(job.batch_id, 0);
+    expect(replayed.kind).toBe('same');
+    const [original] = await processor.results(job.batch_id);
+    expect(replayed.kind === 'same' && replayed.row.detail).toEqual(original);
+  });
+
+  it('takes in imported conversations, sums them up and scores them again', async () => {
+    const line = (n: number, success: boolean) =>
+      JSON.stringify({
+        name: `s${n % 2}`,
+        success,
+        messages: [
+          { role: 'user', content: 'Hi' },
+          { role: 'assistant', content: 'Hello' },
+        ],
+      });
+    const { conversations } = importOpenAi(
+      'log.jsonl',
+      [line(0, true), line(1, false), line(2, true), line(3, true)].join('\n'),
+      0,
+    );
+    const judge = echoProvider('judge', async () => reply('{"score": 3, "comment": "fine"}'));
+    const processor = processorWith({ provider: (name) => ({ judge })[name] });
+    const id = await importRun(store, { name: 'log', format: 'openai', conversations, now: Date.UTC(2026, 0, 1) });
+    expect(await processor.progress(id)).toMatchObject({ status: 'completed', completed_scenarios: 4 });
+    expect(await processor.summary(id)).toMatchObject({
+      planned: 4,
+      scored: 4,
+      successes: 3,
+      pass_hat_k: [0.75, 0.5],
+      pass_at_k: [0.75, 1],
+    });
+    const again = await processor.rescore(id, { judge: { provider: 'judge' } });
+    await processor.run(again.batch_id);
+    expect(await processor.summary(again.batch_id)).toMatchObject({
+      scored: 4,
+      successes: 4,
+      score_distribution: { 3: 4 },
+    });
   });
 
   it('exports JSON, NDJSON and CSV', async () => {

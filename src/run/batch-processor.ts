@@ -24,6 +24,8 @@ import { BatchCount, type BatchFacts, type BatchJob, type BatchStatus, iso } fro
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import type { RunObserver } from './event-log.ts';
+import { forkCase } from './fork-case.ts';
+import { type ConversationFork, prepareFork } from './fork-conversation.ts';
 import { Lanes, type LanesOptions } from './lanes.ts';
 import {
   type ConversationBatch,
@@ -32,6 +34,7 @@ import {
   specificationsJson,
   specificationsOf,
 } from './plan-conversations.ts';
+import { type ReplayOutcome, replayCase } from './replay-case.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
 
 export interface BatchProcessorOptions {
@@ -170,11 +173,55 @@ export class BatchProcessor {
       const models = scoring.judge === undefined ? detail.models : { ...detail.models, judge: scoring.judge };
       again.push({
         ...one,
+        // Nothing is played, so the lane it waits for is the judge's.
+        column: { ...one.column, provider: models.judge?.provider ?? 'echo' },
         checks: scoring.checks ?? one.checks,
         detail: { ...detail, models, recorded } as unknown as Json,
       });
     }
     return this.#again(run, again, 'scored again');
+  }
+
+  /** Keeps turns 1..N of a conversation as recorded, changes what comes after and plays on, as a new batch; runs at once. */
+  async fork(batchId: string, fork: ConversationFork, options: BatchRunOptions = {}): Promise<BatchJob> {
+    const parent = runId(batchId);
+    const run = await findRun(this.#store, parent);
+    const original = await run.case(fork.index);
+    if (original === undefined) throw unknownCase(batchId, fork.index);
+    const { request, snapshot } = prepareFork(parent, original, await run.snapshot(), fork);
+    const tries = fork.tries ?? 1;
+    const facts = { ...factsOf([original], snapshot), total_scenarios: tries };
+    const now = this.#clock.now();
+    const live: Live = {
+      facts,
+      count: new BatchCount(tries),
+      createdAt: now,
+      cancel: new AbortController(),
+      status: 'pending',
+    };
+    this.#snapshots.set(live, snapshot);
+    let child = batchId;
+    const start = async (host: RunHost): Promise<RunOutcome> => {
+      const outcome = await forkCase(request, host);
+      child = outcome.run;
+      return outcome;
+    };
+    const job = await this.#work(batchId, live, start, options);
+    this.#live.set(child, live);
+    return { ...job, batch_id: child };
+  }
+
+  /** Plays a recorded conversation again, offline; stops at the first request that differs and shows the difference. */
+  async replay(batchId: string, index: number): Promise<ReplayOutcome> {
+    const run = await findRun(this.#store, runId(batchId));
+    const host = openConversationHost({ clock: this.#clock, env: {}, folder: this.#folder });
+    const specifications = specificationsOf(await run.snapshot());
+    const conversation = conversationRunner({ specifications, ports: host.ports, grading: host.grading });
+    try {
+      return await replayCase(run, caseIndex(index), { prompt: onlyConversations, conversation }, this.#clock);
+    } finally {
+      await host.close();
+    }
   }
 
   /** The results so far, in scenario order. */
@@ -249,7 +296,7 @@ export class BatchProcessor {
         provider: (name) => this.#options.provider?.(name) ?? host.provider(name),
         lanes: ({ onEvent }) => new Lanes({ ...lanes, clock, onEvent }),
         runners: {
-          prompt: () => Promise.reject(new ParlaneError('batch/prompt-case', 'A batch holds conversations only.', '')),
+          prompt: onlyConversations,
           conversation: conversationRunner({ specifications, ports: host.ports, grading: host.grading }),
         },
         observers: [counting(live.count), ...(this.#options.observers ?? []), ...(options.observers ?? [])],
@@ -301,6 +348,20 @@ export class BatchProcessor {
     return live;
   }
 }
+
+const onlyConversations = (): Promise<never> =>
+  Promise.reject(new ParlaneError('batch/prompt-case', 'A batch holds conversations only.', ''));
+
+const unknownCase = (batch: string, index: number): ParlaneError =>
+  new ParlaneError(
+    'run/unknown-case',
+    `The batch ${batch} has no case #${index}.`,
+    'See its results for those there are.',
+    {
+      batch,
+      index,
+    },
+  );
 
 const stopped = (reason: string): string => `The batch was stopped (${reason}); it can be resumed.`;
 

@@ -62,21 +62,31 @@ const expectedOf = (batch: ConversationBatch, scenario: Scenario): number =>
 export const inOrderOfWork = (cases: readonly ConversationCase[]): ConversationCase[] =>
   cases.toSorted((a, b) => (b.expectedCalls ?? 1) - (a.expectedCalls ?? 1) || a.index - b.index);
 
-/** The specifications as a run's snapshot keeps them. */
+/** The specifications as a run's snapshot keeps them: as text, since the order of keys reaches models and must not change. */
 export const specificationsJson = (snapshots: Iterable<SpecificationSnapshot>): JsonObject =>
   Object.fromEntries(
     [...snapshots].map(({ hash: key, specification, folder }) => [
       key,
-      { specification: specification as unknown as Json, folder },
+      { text: JSON.stringify(specification), folder },
     ]),
   );
 
-/** The specifications of a run's snapshot, by hash. */
+/** The specifications of a run's snapshot, by hash; a fork's snapshot holds its parent's and its own changes. */
 export function specificationsOf(snapshot: Json): Map<string, SpecificationSnapshot> {
-  const kept = Object(snapshot)['specifications'] ?? Object(Object(snapshot)['parent'])['specifications'] ?? {};
-  return new Map(
-    Object.entries(kept as Record<string, { specification: Specification; folder: string }>).map(
-      ([key, { specification, folder }]) => [key, { hash: key, specification, folder }],
-    ),
+  const { specifications, parent, note } = Object(snapshot) as { specifications?: Json; parent?: Json; note?: Json };
+  const inherited = [parent, note].flatMap((part) =>
+    part === undefined || part === null ? [] : [...specificationsOf(part)],
   );
+  const own = Object.entries((specifications ?? {}) as unknown as Record<string, KeptSpecification>).map(
+    ([key, { text, folder }]): [string, SpecificationSnapshot] => [
+      key,
+      { hash: key, specification: JSON.parse(text) as Specification, folder },
+    ],
+  );
+  return new Map([...inherited, ...own]);
+}
+
+interface KeptSpecification {
+  readonly text: string;
+  readonly folder: string;
 }

@@ -137,7 +137,8 @@ export class ToolEmulator {
   #settle(session: ToolSession, recorded: Recorded<JsonObject>): ToolOutcome {
     const { value, times } = recorded;
     const write = value['write'];
-    if (write !== undefined) session.world = withWrite(session.world, write as unknown as Write);
+    // Kept as text: the order of keys is part of what models will see, and a store may not keep it.
+    if (typeof write === 'string') session.world = withWrite(session.world, JSON.parse(write) as Write);
     if (typeof value['error'] === 'string') return { ...failed(value['error']), times };
     return { result: parseToolResult(String(value['text'])), times };
   }
@@ -160,7 +161,7 @@ export class ToolEmulator {
       const text = resultText(answer.value);
       if ('fault' in text) return { error: text.fault };
       const said = draw?.malformed === true ? malformedText(text.text) : text.text;
-      return answer.write === undefined ? { text: said } : { text: said, write: answer.write as unknown as Json };
+      return answer.write === undefined ? { text: said } : { text: said, write: JSON.stringify(answer.write) };
     } catch (error) {
       return { error: (error instanceof Error ? error.message : String(error)).toWellFormed() };
     }

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConversationCrashRig, type CrashReport } from '../../test/conversation/crash.ts';
+import { inParallel } from '../../test/support/crash-rig.ts';
+
+/** Real processes, real SIGKILL, real files, a tool server with its own books. More points are in `bench conversations`. */
+const rig = new ConversationCrashRig();
+let commits = 0;
+beforeAll(async () => {
+  commits = await rig.start();
+}, 60_000);
+afterAll(() => rig.close());
+
+describe('kill -9 in mid-conversation', () => {
+  it('at 30 points of model calls, tools, handoffs and scoring: resume goes on at that step, the transcript is the uninterrupted one, answered tools are not called again', async () => {
+    expect(commits).toBeGreaterThan(20);
+    const points = Array.from({ length: 30 }, (_, at) => ({
+      commit: 2 + Math.floor((at / 30) * (commits - 2)),
+      when: at % 2 === 0 ? ('after' as const) : ('before' as const),
+    }));
+    const reports: CrashReport[] = await inParallel(
+      points.map((point) => () => rig.crash(point)),
+      3,
+    );
+    for (const [at, report] of reports.entries()) {
+      expect(report, JSON.stringify(points[at])).toMatchObject({ calledAgain: [], sameTranscripts: true });
+    }
+    expect(reports.filter(({ killed }) => killed).length).toBeGreaterThan(25);
+    const inFlight = reports.flatMap((report) => report.inFlight);
+    expect(inFlight.some((path) => /\/0$/.test(path))).toBe(true);
+    expect(inFlight.some((path) => /\/[1-9]$/.test(path))).toBe(true);
+  }, 240_000);
+});
