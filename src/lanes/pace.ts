@@ -199,7 +199,9 @@ export class Pace {
 
   private firstBurst(resource: number, learned: LearnedRate): number {
     if (isBudget(learned.windowMs)) return learned.limit;
-    return Math.min(this.burstMost(resource, learned.limit), Math.max(1, learned.rate * firstBurstMs));
+    // The probes went out together and were accepted: that is a burst seen, and it may double.
+    const seen = resource === REQUESTS ? 2 * probes : 1;
+    return Math.min(this.burstMost(resource, learned.limit), Math.max(seen, learned.rate * firstBurstMs));
   }
 
   private burstMost(resource: number, limit: number): number {
