@@ -78,7 +78,7 @@ function filtersOf(suite: Suite, code: ClosableCodeRunner, signal: AbortSignal):
   );
 }
 
-function gradingPorts(options: EvaluateOptions, render: GradingPorts['render']): GradingPorts {
+function gradingPorts(options: Pick<EvaluateOptions, 'http' | 'code'>, render: GradingPorts['render']): GradingPorts {
   const { http, code } = options;
   return {
     render,
@@ -97,7 +97,7 @@ function gradingPorts(options: EvaluateOptions, render: GradingPorts['render']):
 }
 
 /** What a run must remember of its suite, without secrets. */
-const snapshotOf = (suite: Suite): Json => ({
+export const snapshotOf = (suite: Suite): Json => ({
   kind: 'eval',
   ...(suite.description === undefined ? {} : { description: suite.description }),
   tags: suite.tags ?? {},
@@ -108,11 +108,41 @@ const snapshotOf = (suite: Suite): Json => ({
   tests: suite.tests.count,
 });
 
+/** What the cases of a suite are played with: templates, transforms, hooks, graders. */
+export function evalParts(
+  suite: Suite,
+  options: Pick<EvaluateOptions, 'files' | 'code' | 'http' | 'env'>,
+  signal: AbortSignal,
+): EvalRunnerParts {
+  const { files, code, env } = options;
+  const hidden = isOn(env['PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS']);
+  const templates = createEvalTemplates({
+    env: { ...(hidden ? {} : env), ...suite.env },
+    filters: filtersOf(suite, code, signal),
+    jsonAsText: isOn(env['PROMPTFOO_DISABLE_JSON_AUTOESCAPE']),
+    off: isOn(env['PROMPTFOO_DISABLE_TEMPLATING']),
+  });
+  return {
+    suite,
+    rendering: {
+      files,
+      code,
+      templates,
+      folder: suite.folder,
+      mediaAsText: isOn(env['PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64']),
+    },
+    ports: gradingPorts(options, templates.render),
+    code,
+    hooks: createHooks(suite.extensions, code, suite.folder),
+    defaultGraders: defaultGraders({ ...env, ...suite.env }),
+  };
+}
+
 /** Runs an eval. Throws a `ParlaneError` when there is nothing to run or a provider cannot be made; nothing was sent then. */
 export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<EvalOutcome> {
   const settings = evalSettings(suite, options, options.env);
   const signal = options.abortSignal ?? new AbortController().signal;
-  const { store, clock, files, code, env } = options;
+  const { store, clock, files, code } = options;
   const plan = await planEval(suite, { files, code, signal, ...settings });
   if (plan.planned === 0 && options.resume === undefined) {
     throw new ParlaneError(
@@ -128,27 +158,7 @@ export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<
   });
   // A provider that cannot be made is told before anything is sent.
   for (const { column } of plan.columns) provider(column.provider);
-  const hidden = isOn(env['PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS']);
-  const templates = createEvalTemplates({
-    env: { ...(hidden ? {} : env), ...suite.env },
-    filters: filtersOf(suite, code, signal),
-    jsonAsText: isOn(env['PROMPTFOO_DISABLE_JSON_AUTOESCAPE']),
-    off: isOn(env['PROMPTFOO_DISABLE_TEMPLATING']),
-  });
-  const parts: EvalRunnerParts = {
-    suite,
-    rendering: {
-      files,
-      code,
-      templates,
-      folder: suite.folder,
-      mediaAsText: isOn(env['PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64']),
-    },
-    ports: gradingPorts(options, templates.render),
-    code,
-    hooks: createHooks(suite.extensions, code, suite.folder),
-    defaultGraders: defaultGraders({ ...env, ...suite.env }),
-  };
+  const parts = evalParts(suite, options, signal);
   const lanes = (onEvent?: (event: LaneEvent) => void): Lanes =>
     new Lanes({
       clock,
@@ -235,12 +245,12 @@ export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
   }
 }
 
-async function compareAll(
+export async function compareAll(
   run: RunStore,
   parts: EvalRunnerParts,
   provider: ReturnType<typeof evalProviders>,
   lanes: Lanes,
-  options: EvaluateOptions,
+  options: Pick<EvaluateOptions, 'clock'>,
   signal: AbortSignal,
 ): Promise<Map<number, Row>> {
   const changed = new Map<number, Row>();
