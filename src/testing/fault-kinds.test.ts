@@ -113,6 +113,7 @@ describe('the kinds of faults', () => {
     const headers = { authorization: 'Bearer follow' };
     await fetch(`${server.url}/v1/messages`, { method: 'POST', headers, body: '{}' });
     expect(server.statistics).toMatchObject({ redirectsFollowed: 1, credentialsForwarded: 1 });
+    expect(server.key('follow').redirectsFollowed).toBe(1);
   });
 
   it('break the next request on a stale connection', async () => {

@@ -6,7 +6,7 @@ import type { BehaviourRule } from './behaviour.ts';
 import { answerControl } from './control-api.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { readRequest } from './read-request.ts';
-import { type Recognised, recognise } from './recognise.ts';
+import { keyOf, type Recognised, recognise } from './recognise.ts';
 import { type DeskContext, serve, type Visit } from './request-desk.ts';
 import type { SeenRequest } from './seen-request.ts';
 import { selfSignedCertificate } from './self-signed.ts';
@@ -96,6 +96,7 @@ function answerStranger(state: ServerState, path: string, request: IncomingMessa
   const { authorization, 'x-api-key': named, 'api-key': azure, 'x-goog-api-key': google } = request.headers;
   if (path === redirectPath) {
     state.statistics.redirectsFollowed += 1;
+    state.key(keyOf(request.headers, '')).redirectsFollowed += 1;
     if (authorization ?? named ?? azure ?? google) state.statistics.credentialsForwarded += 1;
   } else {
     state.statistics.unrecognised += 1;
