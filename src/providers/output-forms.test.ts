@@ -144,6 +144,34 @@ describe('the output that an eval grades', () => {
     expect(it.server.seen).toHaveLength(1);
   });
 
+  test('parameters of one call reach the wire, options of its test do not', async () => {
+    const params = { logit_bias: { 5: 1 }, transform: 'output', storeOutputAs: 'x', top_p: 0.5, apiKey: 'k' };
+    const ask = { kind: 'chat' as const, messages: [{ role: 'user' as const, content: 'x' }], params };
+    await using chat = await rig(to('openai:gpt-4.1'), json({ choices: [{ message: { content: 'hi' } }] }));
+    await chat.reply(ask);
+    expect(chat.server.seen[0]?.json).toEqual({
+      model: 'gpt-4.1',
+      messages: ask.messages,
+      top_p: 0.5,
+      logit_bias: { 5: 1 },
+    });
+    await using claude = await rig(
+      to('anthropic:claude-sonnet-4-6'),
+      json({ content: [{ type: 'text', text: 'hi' }] }),
+    );
+    await claude.reply(ask);
+    expect(claude.server.seen[0]?.json).toMatchObject({ top_p: 0.5, logit_bias: { 5: 1 } });
+    expect(claude.server.seen[0]?.json).not.toHaveProperty('transform');
+  });
+
+  test('openrouter: calls come before words, thoughts stand in for missing words', async () => {
+    const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }];
+    await using it = await rig(to('openrouter:a/b'), json({ choices: [{ message: { content: 'hm', tool_calls } }] }));
+    expect((await it.reply()).output).toEqual(tool_calls);
+    it.server.answer = json({ choices: [{ message: { content: '', reasoning: 'because' } }] });
+    expect((await it.reply()).output).toBe('because');
+  });
+
   test('anthropic: roles in lines, system apart, blocks joined, newer models without temperature', async () => {
     const answer = json({
       content: [

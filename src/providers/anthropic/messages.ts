@@ -5,6 +5,7 @@ import type { HeaderValue } from '../http-client.ts';
 import { problem, type ReplyDraft, usageOf, type WireFormat } from '../network-provider.ts';
 import { type ChatRequest, mergedConfig } from '../openai/chat-body.ts';
 import { parsedOr } from '../openai/chat-reply.ts';
+import { otherParams } from '../other-params.ts';
 import { asObject, at, countAt, listAt, textAt } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
 import { anthropicToolChoice, anthropicTools } from '../tool-formats.ts';
@@ -27,6 +28,20 @@ const serverToolBetas: Readonly<Record<string, string>> = {
   web_fetch_20250910: 'web-fetch-2025-09-10',
   memory_20250818: 'context-management-2025-06-27',
 };
+
+const fullSettings = [
+  'cache_control',
+  'service_tier',
+  'stop_sequences',
+  'metadata',
+  'mcp_servers',
+  'container',
+  'context_management',
+];
+const handled = new Set([
+  ...fullSettings,
+  ...['max_tokens', 'temperature', 'top_p', 'top_k', 'thinking', 'tools', 'tool_choice', 'output_format', 'stream'],
+]);
 
 /** `POST <base>/v1/messages`. */
 export function anthropicMessages(options: AnthropicOptions): WireFormat {
@@ -77,16 +92,7 @@ function messagesBody(
       body['temperature'] = request.temperature ?? config['temperature'] ?? Number(env['ANTHROPIC_TEMPERATURE'] || 0);
     if (config['top_k'] !== undefined) body['top_k'] = config['top_k'];
   }
-  for (const key of [
-    'cache_control',
-    'service_tier',
-    'stop_sequences',
-    'metadata',
-    'mcp_servers',
-    'container',
-    'context_management',
-  ])
-    if (config[key]) body[key] = config[key];
+  for (const key of fullSettings) if (config[key]) body[key] = config[key];
   const betas = new Set(listAt(config, 'beta').map(String));
   const offered =
     request.tools === undefined || request.tools.length === 0 ? config['tools'] : (request.tools as unknown as Json);
@@ -107,7 +113,7 @@ function messagesBody(
       ...(config['effort'] ? { effort: config['effort'] } : {}),
     };
   }
-  Object.assign(body, asObject(config['extra_body']) ?? {});
+  Object.assign(body, otherParams(request, handled), asObject(config['extra_body']) ?? {});
   return { body, betas: [...betas] };
 }
 

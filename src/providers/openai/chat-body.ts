@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import { readChatPrompt } from '../chat-prompt.ts';
 import { type FormatProblem, problem } from '../network-provider.ts';
+import { otherParams } from '../other-params.ts';
 import { asObject } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
 import { isGpt5, isOSeries, isReasoningModel } from './reasoning-models.ts';
@@ -20,6 +21,8 @@ export interface ChatTraits {
   readonly extra?: readonly string[];
   /** Keeps `max_tokens` for every model. */
   readonly keepsMaxTokens?: boolean;
+  /** Forms an eval's output as OpenRouter's users know it: tool calls before words. */
+  readonly callsFirst?: boolean;
   /** Settings under every other setting. */
   readonly defaults?: JsonObject;
 }
@@ -44,45 +47,12 @@ const plainSettings = [
 ];
 /** Settings that reach the wire when they are not empty. */
 const fullSettings = ['function_call', 'tool_resources', 'stop', 'service_tier', 'user', 'metadata'];
-/** Settings that are for us, or that are put on the wire by a rule of their own. */
+/** Settings that are put on the wire by a rule of their own. */
 const handled = new Set([
   ...plainSettings,
   ...fullSettings,
-  ...[
-    'apiKey',
-    'apiKeyEnvar',
-    'apiKeyRequired',
-    'apiHost',
-    'apiBaseUrl',
-    'headers',
-    'organization',
-    'project',
-    'omitDefaults',
-  ],
-  ...[
-    'passthrough',
-    'functionToolCallbacks',
-    'showThinking',
-    'lane',
-    'cost',
-    'inputCost',
-    'outputCost',
-    'maxRetries',
-    'mcp',
-    'timeoutMs',
-  ],
-  ...[
-    'temperature',
-    'seed',
-    'max_tokens',
-    'max_completion_tokens',
-    'reasoning_effort',
-    'reasoning',
-    'verbosity',
-    'tools',
-    'tool_choice',
-  ],
-  ...['functions', 'response_format', 'modalities', 'audio', 'prefix', 'suffix'],
+  ...['temperature', 'seed', 'max_tokens', 'max_completion_tokens', 'reasoning_effort', 'reasoning', 'verbosity'],
+  ...['tools', 'tool_choice', 'functions', 'response_format', 'modalities', 'audio'],
 ]);
 
 /** The settings of one call: the provider's own, under what this call brings. */
@@ -140,7 +110,7 @@ export function chatBody(settings: ChatSettings, request: ChatRequest): JsonObje
   if (isGpt5(name) && config['verbosity']) body['verbosity'] = config['verbosity'];
   if (config['reasoning'] && isOSeries(name)) body['reasoning'] = config['reasoning'];
   for (const key of traits.extra ?? []) if (config[key] !== undefined) body[key] = config[key];
-  for (const [key, value] of Object.entries(request.params ?? {})) if (!handled.has(key)) body[key] = value;
+  Object.assign(body, otherParams(request, handled));
   Object.assign(
     body,
     ownSettings(request, reasoning && !traits.keepsMaxTokens ? 'max_completion_tokens' : 'max_tokens'),

@@ -43,6 +43,8 @@ export interface ChatReading {
   /** The answer was asked to follow a JSON schema, so an eval grades it as data. */
   readonly parsesJson: boolean;
   readonly showThinking: boolean;
+  /** Tool calls are the output even beside words, and thoughts stand in for missing words (OpenRouter). */
+  readonly callsFirst?: boolean;
 }
 
 /** A chat completion as a reply, with an eval's output as promptfoo forms it. */
@@ -97,6 +99,8 @@ function outputOf(message: JsonObject, content: string, reading: ChatReading): J
   const reasoning = textAt(message, 'reasoning');
   const hidden = textAt(message, 'reasoning_content');
   let output: Json = spoken(message, content, calls, reasoning);
+  if (reading.callsFirst && isCall(calls)) return calls ?? output;
+  if (reading.callsFirst && content.trim() === '' && reasoning) return reading.showThinking ? reasoning : '';
   if (reading.parsesJson && typeof output === 'string') output = parsedOr(output);
   if (reasoning && typeof output === 'string' && reading.showThinking) output = `Thinking: ${reasoning}\n\n${output}`;
   if (hidden && typeof output === 'string' && reading.showThinking) output = `Thinking: ${hidden}\n\n${output}`;
@@ -106,10 +110,12 @@ function outputOf(message: JsonObject, content: string, reading: ChatReading): J
 
 function spoken(message: JsonObject, content: string, calls: Json | undefined, reasoning: string | undefined): Json {
   if (reasoning) return content;
-  const called = asObject(calls) !== undefined || (Array.isArray(calls) && calls.length > 0);
-  if (!called) return content;
+  if (!isCall(calls)) return content;
   return content === '' ? (calls ?? content) : message;
 }
+
+const isCall = (calls: Json | undefined): boolean =>
+  asObject(calls) !== undefined || (Array.isArray(calls) && calls.length > 0);
 
 export function parsedOr(text: string): Json {
   try {

@@ -30,6 +30,7 @@ export function openaiChat(options: ChatFormatOptions): WireFormat {
       const draft = readChat(answer.body, {
         parsesJson: at(config, 'response_format', 'type') === 'json_schema',
         showThinking: config['showThinking'] !== false,
+        callsFirst: options.traits?.callsFirst === true,
       });
       const callbacks = asObject(config['functionToolCallbacks']);
       if (draft.kind === 'problem' || callbacks === undefined || (draft.toolCalls ?? []).length === 0) return draft;

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ChatMessage } from '../../domain/message.ts';
+import { otherParams } from '../other-params.ts';
 import { asObject, textAt } from '../read-json.ts';
 import { type ChatRequest, type ChatSettings, mergedConfig } from './chat-body.ts';
 import { isGpt5, isReasoningModel } from './reasoning-models.ts';
@@ -16,6 +17,22 @@ const full = [
   'user',
   'service_tier',
 ];
+
+const handled = new Set([
+  ...plain,
+  ...full,
+  ...[
+    'max_tokens',
+    'max_output_tokens',
+    'reasoning',
+    'reasoning_effort',
+    'temperature',
+    'top_p',
+    'tools',
+    'tool_choice',
+  ],
+  ...['response_format', 'verbosity', 'parallel_tool_calls', 'store', 'seed', 'stream'],
+]);
 
 /** The body of a responses call, formed as promptfoo forms it. */
 export function responsesBody(settings: ChatSettings, request: ChatRequest): JsonObject {
@@ -52,7 +69,7 @@ export function responsesBody(settings: ChatSettings, request: ChatRequest): Jso
   Object.assign(body, asObject(config['passthrough']) ?? {});
   if (reasoning !== undefined && reasons) body['reasoning'] = { ...asObject(body['reasoning']), ...reasoning };
   delete body['max_tokens'];
-  return body;
+  return { ...otherParams(request, handled), ...body };
 }
 
 function numberFrom(env: ChatSettings['env'], reasons: boolean): number | undefined {

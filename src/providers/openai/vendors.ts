@@ -69,7 +69,7 @@ export const openaiVendors: readonly OpenAiVendor[] = [
   row('openrouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY', {
     failures: 'openrouter',
     prices: 'openrouter',
-    traits: { extra: ['transforms', 'models', 'route', 'provider'] },
+    traits: { extra: ['transforms', 'models', 'route', 'provider'], callsFirst: true },
   }),
   row('togetherai', 'https://api.together.xyz/v1', 'TOGETHER_API_KEY', {
     baseUrlVariables: ['TOGETHER_API_BASE_URL', 'TOGETHER_BASE_URL', 'TOGETHERAI_BASE_URL'],
