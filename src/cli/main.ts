@@ -76,6 +76,8 @@ export async function runCommandLine(
 export async function main(args: readonly string[]): Promise<void> {
   keepHeapSmall();
   await runCommandLine(args, processContext());
+  // What a command leaves open (a socket that a server does not close) must not keep people waiting.
+  setTimeout(() => process.exit(), 300).unref();
 }
 
 if (import.meta.main) await main(process.argv.slice(2));

@@ -41,6 +41,9 @@ export const executeRun = async (execution: Execution): Promise<RunOutcome> => {
   return new RunExecution(execution, budget, new RunStop(host.clock, settings.graceMs)).go();
 };
 
+/** From the stop on; together with writing what is open it keeps the way out under two seconds. */
+const planPatienceMs = 1_200;
+
 class RunExecution {
   readonly #execution: Execution;
   readonly #run: RunStore;
@@ -187,18 +190,30 @@ class RunExecution {
       else this.#stop.stop('interrupted');
     });
     const known = this.#execution.traits;
-    if (known === undefined) await intake;
+    if (known === undefined) await Promise.race([intake, this.#longAfterStop()]);
     const traits = known ?? (await this.#recordedTraits());
     // Cases that depend on each other are started by plan index, which needs the whole plan.
-    if (traits.serial || traits.stateful) await intake;
+    if (traits.serial || traits.stateful) await Promise.race([intake, this.#longAfterStop()]);
     if (traits.serial) await this.#sequential({ serial: true });
     const inOrder = traits.stateful && this.#settings.serialize === 'global';
     const sequential = inOrder ? this.#sequential({ serial: false, kind: 'prompt' }) : Promise.resolve();
     this.#openLaneFeeds(traits, inOrder);
-    await Promise.all([sequential, intake]);
+    await Promise.all([sequential, Promise.race([intake, this.#longAfterStop()])]);
+    this.#intake.cancel();
     await Promise.all([...this.#feeds.values()].map((feed) => feed.done));
     if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
     if (this.#stop.error !== undefined) throw this.#stop.error;
+  }
+
+  /** A stopped run waits a moment for its plan to be recorded whole, and not for a source that gives nothing. */
+  #longAfterStop(): Promise<void> {
+    const { clock } = this.#host;
+    const { starts } = this.#stop;
+    return new Promise((resolve) => {
+      const wait = (): void => void clock.at(clock.now() + planPatienceMs, resolve);
+      if (starts.aborted) wait();
+      else starts.addEventListener('abort', wait, { once: true });
+    });
   }
 
   /** On resume the plan is in the store: whether order matters is read there. */
@@ -347,7 +362,7 @@ class RunExecution {
     const { cases } = await this.#run.caseCount();
     const counts = await this.#run.rowCounts();
     const totals = checkTally(cases, counts, this.#reported);
-    const complete = counts.provisional === 0;
+    const complete = counts.provisional === 0 && this.#intake.complete;
     this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete });
     this.#events.flush();
     await this.#run.change({

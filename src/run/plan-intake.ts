@@ -46,6 +46,7 @@ export class PlanIntake {
   readonly #onMore: () => void;
   readonly #providers = new Set<string>();
   #traits: PlanTraits = { serial: false, stateful: false };
+  #cancelled = false;
   recorded = 0;
   complete = false;
 
@@ -74,6 +75,7 @@ export class PlanIntake {
     let position = 0;
     let gathered: PlacedCase[] = [];
     for await (const one of source) {
+      if (this.#cancelled) return;
       this.#traits = {
         serial: this.#traits.serial || one.serial === true,
         stateful: this.#traits.stateful || isStateful(one),
@@ -87,9 +89,15 @@ export class PlanIntake {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await this.#record(gathered);
+    if (this.#cancelled) return;
     await this.#run.change({ planned: this.recorded });
     this.complete = true;
     this.#onMore();
+  }
+
+  /** Records nothing more; a plan that is not whole by now is read again on resume. */
+  cancel(): void {
+    this.#cancelled = true;
   }
 
   async #compare(one: Case): Promise<void> {
@@ -97,7 +105,7 @@ export class PlanIntake {
   }
 
   async #record(cases: readonly PlacedCase[]): Promise<void> {
-    if (cases.length === 0) return;
+    if (cases.length === 0 || this.#cancelled) return;
     await this.#run.addCases(cases);
     this.recorded += cases.length;
     for (const { case: one } of cases) this.#meet(one.column.provider);

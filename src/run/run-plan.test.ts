@@ -14,8 +14,10 @@ import type { Case } from '../domain/case.ts';
 import { caseIndex, caseKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/reply.ts';
 import type { RunEvent } from '../domain/run-event.ts';
+import type { Clock } from '../platform/clock.ts';
 import { openStore } from '../store/open-store.ts';
 import type { RunStore, Store } from '../store/store.ts';
+import { Lanes } from './lanes.ts';
 import { type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
 
 const run = async (
@@ -242,7 +244,66 @@ describe('a case that goes wrong', () => {
   });
 });
 
+describe('attempts', () => {
+  /** Time that jumps to the next timer. */
+  const hurried = (): Clock => {
+    let now = 1_000_000;
+    return {
+      now: () => now,
+      at(at, fire) {
+        const timer = setTimeout(() => {
+          now = Math.max(now, at);
+          fire();
+        }, 1);
+        return () => clearTimeout(timer);
+      },
+    };
+  };
+
+  it.each([
+    ['transient', 4],
+    ['rate_limited', 9],
+  ] as const)(
+    'are bounded by the lane alone: a provider that always answers %s gets %d requests a case',
+    async (code, most) => {
+      const asked = new Map<string, number>();
+      const provider = echoProvider('a', async (request) => {
+        asked.set(textOf(request), (asked.get(textOf(request)) ?? 0) + 1);
+        return { kind: 'failure', code, message: 'no', retryable: true, billed: 'no' };
+      });
+      const clock = hurried();
+      const lanes: RunHost['lanes'] = ({ onEvent }) => new Lanes({ clock, onEvent });
+      const { outcome, run: stored } = await run(list(4), { provider: () => provider, clock, lanes });
+      expect(outcome.totals).toMatchObject({ planned: 4, errors: 4 });
+      for (const { row } of await stored.rows({ after: -1, limit: 9 })) {
+        expect(row.attempts).toBe(asked.get(`question ${row.index}`));
+        expect(row.attempts).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+});
+
 describe('a run-level stop', () => {
+  it('does not wait for a plan that never ends', async () => {
+    const controller = new AbortController();
+    async function* endless(): AsyncGenerator<Case> {
+      yield promptCase(0);
+      controller.abort();
+      await new Promise(() => {});
+    }
+    const { outcome, store } = await run(
+      endless(),
+      { signal: controller.signal },
+      { traits: { serial: false, stateful: false } },
+    );
+    expect(outcome).toMatchObject({ complete: false, stopReason: 'interrupted' });
+    await expect(resumeRun(outcome.run, hostOf(store))).rejects.toMatchObject({ code: 'run/plan-incomplete' });
+    expect(await resumeRun(outcome.run, hostOf(store), list(3))).toMatchObject({
+      complete: true,
+      totals: { passed: 3 },
+    });
+  });
+
   it('leaves provisional rows for all that is open, and resume replaces them', async () => {
     const controller = new AbortController();
     const observer = (event: RunEvent): void => {

@@ -87,8 +87,19 @@ async function lookAhead(cases: CaseSource, settings: RunSettings, host: RunHost
   }
 }
 
+/** Every provider is made once, however often it is asked for. */
+function once(resolve: ResolveProvider): ResolveProvider {
+  const made = new Map<string, ReturnType<ResolveProvider>>();
+  return (name) => {
+    const provider = made.get(name) ?? resolve(name);
+    made.set(name, provider);
+    return provider;
+  };
+}
+
 /** Runs a plan as a new run. */
-export async function runPlan(request: RunRequest, host: RunHost): Promise<RunOutcome> {
+export async function runPlan(request: RunRequest, given: RunHost): Promise<RunOutcome> {
+  const host = { ...given, provider: once(given.provider) };
   const settings = { ...defaultSettings, ...request.settings };
   await lookAhead(request.cases, settings, host);
   const now = host.clock.now();

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider, hostOf, promptCase, render, reply, short, textOf } from '../../test/support/run-harness.ts';
 import type { PromptCase } from '../domain/case.ts';
 import type { Json } from '../domain/json.ts';
+import type { RunEvent } from '../domain/run-event.ts';
 import { openStore } from '../store/open-store.ts';
 import { resumeRun, runPlan } from './run-plan.ts';
 
@@ -132,4 +133,35 @@ it('lets columns and conversations run beside each other when they may', async (
   };
   expect(await peak('global')).toBe(1);
   expect(await peak('conversation')).toBeGreaterThan(3);
+});
+
+it('shows a case what came before it, although a later writer has finished first', async () => {
+  const column = { position: 0, provider: 'p0', prompt: 'q' };
+  const cases = [
+    promptCase(0, { column, prompt: 'first', storeAs: 'x' }),
+    promptCase(1, { column, prompt: 'slow', conversationKey: 'k' }),
+    promptCase(2, { column, prompt: 'ask {{x}}', conversationKey: 'k' }),
+    promptCase(3, { column, prompt: 'last', storeAs: 'x' }),
+  ];
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const store = await openStore({ at: ':memory:' });
+  const provider = (name: string) =>
+    echoProvider(name, async (request) => {
+      if (textOf(request) === 'slow') await held;
+      return reply(speak(name, textOf(request)));
+    });
+  const observers = [
+    (event: RunEvent) => {
+      if (event.type === 'case-end' && event.index === 3) release();
+    },
+  ];
+  const { run } = await runPlan(
+    { name: '', snapshot: {}, cases, settings: { serialize: 'conversation' } },
+    hostOf(store, { provider, observers }),
+  );
+  const rows = (await (await store.openRun(run))?.rows({ after: -1, limit: 9 })) ?? [];
+  expect(new Map(rows.map(({ row }) => [row.index as number, row.output]))).toEqual(oracle(cases));
 });

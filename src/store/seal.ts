@@ -9,7 +9,7 @@
  * commits has lost some (a damaged write-ahead log loses them silently). 2. Size and checksum count only while no
  * write-ahead log lies beside the store: whoever writes leaves a log behind until he closes in order.
  */
-import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { damaged } from './store-errors.ts';
 
@@ -100,7 +100,14 @@ export class SealWriter {
 
   constructor(file: string) {
     this.#file = file;
-    this.#handle = openSync(sealPath(file), existsSync(sealPath(file)) ? 'r+' : 'w+', 0o600);
+    const path = sealPath(file);
+    if (!existsSync(path)) {
+      // Whole or not at all: a process may be killed between making a file and filling it.
+      const draft = `${path}.${process.pid}`;
+      writeFileSync(draft, encode({ seq: 0 }), { mode: 0o600 });
+      renameSync(draft, path);
+    }
+    this.#handle = openSync(path, 'r+');
   }
 
   /** Notes that everything up to this commit is on disk. */
