@@ -70,16 +70,32 @@ export function judgeText(text: string, rubric: string, seed: number): Judgement
   return { score: good ? 1 : 0.3, reason: good ? 'Nothing speaks against it.' : 'It does not do what was asked for.' };
 }
 
+const between = /^-{3,}\n([\s\S]*?)\n-{3,}$/mu;
+
 function subjectOf(text: string): { subject: string; rubric: string } {
   const subject =
     tag('Transcript|Output|Reply|Submitted|Answer|Submission|Messages', text) ??
+    between.exec(text)?.[1] ??
     /\[Submission\]:?\s*([\s\S]*?)(?:\*{3}|$)/u.exec(text)?.[1] ??
     text;
   const rubric =
     tag('Rubric|Criteria|Criterion|Goal', text) ??
     /(?:rubric|criteri(?:a|on)):?\s*\n?([^\n<]+)/iu.exec(text)?.[1] ??
+    /^Goal of the client: ([^\n]+)/mu.exec(text)?.[1] ??
     '';
   return { subject, rubric };
+}
+
+const gaveUp = /\b(?:lost patience|taking too long|waited long enough)\b/iu;
+const fellShort = /\b(?:could not|cannot go on|unable to|"error")/iu;
+
+/** A conversation that its caller left, or in which something did not work, is not a good one, whatever was said. */
+function judgeSubject(subject: string, rubric: string, seed: number): Judgement {
+  const judged = judgeText(subject, rubric, seed);
+  if (gaveUp.test(subject)) return { score: 0, reason: 'The caller gave up.' };
+  if (fellShort.test(subject) && judged.score > 0.5)
+    return { score: 0.5, reason: 'Something was asked for and not done.' };
+  return judged;
 }
 
 type Form = (text: string, judgement: Judgement, seed: number) => string;
@@ -160,6 +176,16 @@ const forms: readonly (readonly [RegExp, Form])[] = [
     },
   ],
   [
+    /"scores":\s*\{/u,
+    (text, judgement) => {
+      const [, inner = ''] = /"scores":\s*\{([^}]*)\}/u.exec(text) ?? [];
+      const range = /<(-?\d+) to (-?\d+)>/u.exec(inner);
+      const score = scaled(Number(range?.[1] ?? 1), Number(range?.[2] ?? 3), judgement.score);
+      const names = [...inner.matchAll(/"([^"]+)":/gu)].map(([, name = '']) => name);
+      return json({ scores: Object.fromEntries(names.map((name) => [name, score])), comment: judgement.reason });
+    },
+  ],
+  [
     /"comment"/u,
     (text, judgement) => {
       const range = /from (-?\d+)[^\n]{0,20}? to (-?\d+)/u.exec(text);
@@ -177,7 +203,7 @@ export const asksForJudgement = (text: string): boolean =>
 export function playJudge(dialogue: Dialogue, seed: number): SimAnswer {
   const text = `${dialogue.system}\n${dialogue.heard.join('\n')}`;
   const { subject, rubric } = subjectOf(text);
-  const judgement = judgeText(subject, rubric, seed);
+  const judgement = judgeSubject(subject, rubric, seed);
   const form = forms.find(([pattern]) => pattern.test(text))?.[1];
   if (form) return say(form(text, judgement, seed));
   return say(

@@ -385,6 +385,18 @@ describe('a judge', () => {
     );
   });
 
+  it('rates a transcript low when its caller gave up, criterion by criterion where asked', async () => {
+    const ask = (transcript: string, form: string): Promise<string> =>
+      judge('You judge calls.', `Goal of the client: oat milk\n-----\n${transcript}\n-----\nAnswer with ${form}`);
+    const form = '{"scores": {"tone": <1 to 5>, "facts": <1 to 5>}, "comment": "<why>"}';
+    expect(JSON.parse(await ask('Client: This is taking too long. Goodbye.', form))).toMatchObject({
+      scores: { tone: 1, facts: 1 },
+    });
+    expect(JSON.parse(await ask('Agent: Your oat milk comes tomorrow.', form))).toMatchObject({
+      scores: { tone: 5, facts: 5 },
+    });
+  });
+
   it('is played by any simulated model that is asked to judge', async () => {
     const text = await reply(
       ask('sim:instant', 'Rate it. Answer {"reason": "", "pass": true, "score": 1}\n<Output>fine</Output>'),
