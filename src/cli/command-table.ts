@@ -23,9 +23,29 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/ctl.ts'),
   },
   {
+    name: 'import',
+    summary: 'bring in recorded conversations of other tools as a run',
+    load: () => import('./commands/import.ts'),
+  },
+  {
     name: 'resume',
     summary: 'go on with a run that was stopped or killed',
     load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'simulate',
+    summary: 'play scenarios as conversations between agents and a client',
+    load: () => import('./commands/simulate.ts'),
+  },
+  {
+    name: 'specs',
+    summary: 'list, check, copy and change prompt specifications',
+    load: () => import('./commands/specs.ts'),
+  },
+  {
+    name: 'summary',
+    summary: "a run's numbers: success, pass^k, scores, turns, cost",
+    load: () => import('./commands/summary.ts'),
   },
   { name: 'runs', summary: 'list the runs of this project', load: () => import('./commands/runs.ts') },
 ];

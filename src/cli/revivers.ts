@@ -20,11 +20,16 @@ export interface Reviver {
 }
 
 const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
+  batch: () => import('./revive/batch.ts'),
   plan: () => import('./revive/plan.ts'),
 };
 
-const kindOf = (snapshot: Json): string =>
-  typeof snapshot === 'object' && snapshot !== null && 'kind' in snapshot ? String(snapshot['kind']) : '';
+/** The kind of what was run; a fork is of its parent's kind. */
+function kindOf(snapshot: Json): string {
+  const { kind, parent } = Object(snapshot) as { kind?: Json; parent?: Json };
+  if (typeof kind === 'string') return kind;
+  return parent === undefined ? '' : kindOf(parent);
+}
 
 export async function revive(record: RunRecord, snapshot: Json, context: CliContext): Promise<Revived> {
   const load = revivers[kindOf(snapshot)];

@@ -98,6 +98,13 @@ export class BatchProcessor {
     const { name, promptSpecName, budgetUsd, maxDurationMs, ...rest } = batch;
     const manager = new PromptSpecificationManager(realFiles, this.#options.specsFolder ?? `${this.#folder}/prompts`);
     const snapshot = await manager.snapshot(promptSpecName);
+    if (rest.models.judge !== undefined && snapshot.specification.agents['evaluator'] === undefined) {
+      throw new ParlaneError(
+        'batch/no-evaluator',
+        `Scoring is on, but "${snapshot.specification.name}" has no agent "evaluator".`,
+        'Add one, or leave the judge out.',
+      );
+    }
     for (const scenario of rest.scenarios) checkSetup({ ...rest, snapshot, scenario });
     const lengths = await this.#store.lengths(snapshot.specification.name);
     const expectedCalls = new Map(lengths.map(({ name: scenario, calls }) => [scenario, calls]));

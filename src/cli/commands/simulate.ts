@@ -1,0 +1,190 @@
+import { writeFile } from 'node:fs/promises';
+import { extname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ParlaneError } from '../../domain/errors.ts';
+import type { RunEvent } from '../../domain/run-event.ts';
+import { realClock } from '../../platform/clock.ts';
+import { realFiles } from '../../platform/files.ts';
+import { listenForInterrupt } from '../../platform/interrupt.ts';
+import { isAlive, thisProcess } from '../../platform/process-identity.ts';
+import { defaultSpecification, PromptSpecificationManager } from '../../prompts/specification-manager.ts';
+import type { BatchJob } from '../../run/batch-job.ts';
+import { type BatchFormat, BatchProcessor, type NewBatch } from '../../run/batch-processor.ts';
+import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
+import type { CliContext } from '../cli-context.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { amountAboveZero, wholeNumber } from '../number-option.ts';
+import { storeOption } from '../open-project-store.ts';
+import { readScenarios } from '../read-scenarios.ts';
+import { summaryText } from '../summary-text.ts';
+
+interface SimulateOptions {
+  readonly spec: string;
+  readonly specs?: string;
+  readonly tools: boolean;
+  readonly repeat?: string;
+  readonly agentModel?: string;
+  readonly clientModel?: string;
+  readonly judgeModel?: string;
+  readonly maxTurns?: string;
+  readonly timeoutSec?: string;
+  readonly budget?: string;
+  readonly firstSpeaker?: string;
+  readonly enrichmentUrl?: string;
+  readonly enrichmentPolicy?: string;
+  readonly output?: string;
+  readonly store?: string;
+  readonly json?: boolean;
+}
+
+const formats: Readonly<Record<string, BatchFormat>> = {
+  '.json': 'json',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.csv': 'csv',
+};
+
+function formatOf(output: string): BatchFormat {
+  const format = formats[extname(output)];
+  if (format !== undefined) return format;
+  throw new ParlaneError(
+    'cli/bad-output',
+    `Results cannot be written as "${output}".`,
+    'End the name in .json, .ndjson or .csv.',
+    { output },
+  );
+}
+
+function oneOf<T extends string>(flag: string, text: string | undefined, known: readonly T[]): T | undefined {
+  if (text === undefined) return undefined;
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw new ParlaneError('cli/bad-value', `${flag} is "${text}".`, `It must be ${known.join(', ')}.`, { flag });
+}
+
+/** The batch that the flags describe. Without a model the simulated ones play, and that is said. */
+function batchOf(options: SimulateOptions, context: CliContext): Omit<NewBatch, 'scenarios'> {
+  const agent = options.agentModel ?? 'sim:agent';
+  const client = options.clientModel ?? options.agentModel ?? 'sim:client';
+  if (options.agentModel === undefined)
+    context.complain('No --agent-model was given: the simulated models sim:agent and sim:client play.');
+  const [repeat, maxTurns] = [wholeNumber('--repeat', options.repeat), wholeNumber('--max-turns', options.maxTurns)];
+  const [timeoutSec, budgetUsd] = [
+    amountAboveZero('--timeout-sec', options.timeoutSec),
+    amountAboveZero('--budget', options.budget),
+  ];
+  const firstSpeaker = oneOf('--first-speaker', options.firstSpeaker, ['agent', 'client']);
+  const policy = oneOf('--enrichment-policy', options.enrichmentPolicy, ['fail', 'continue', 'skip']);
+  return {
+    promptSpecName: options.spec,
+    useTools: options.tools,
+    models: {
+      agent: { provider: agent },
+      client: { provider: client },
+      ...(options.judgeModel === undefined ? {} : { judge: { provider: options.judgeModel } }),
+    },
+    ...(repeat === undefined ? {} : { repeat }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(timeoutSec === undefined ? {} : { timeoutSec }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(firstSpeaker === undefined ? {} : { firstSpeaker }),
+    ...(options.enrichmentUrl === undefined
+      ? {}
+      : { enrichment: { url: options.enrichmentUrl, ...(policy === undefined ? {} : { policy }) } }),
+  };
+}
+
+/** A line for every tenth of the batch. */
+const progressLines = (context: CliContext) => {
+  let told = -1;
+  return (event: RunEvent): void => {
+    if (event.type === 'warning') context.complain(event.message);
+    if (event.type !== 'case-end' || event.row.provisional === true) return;
+    const part = Math.floor((event.completed / event.total) * 10);
+    if (part === told) return;
+    told = part;
+    context.complain(`${event.completed} of ${event.total} conversations`);
+  };
+};
+
+async function simulate(file: string, options: SimulateOptions, context: CliContext): Promise<void> {
+  const specsFolder = resolve(context.cwd, options.specs ?? 'prompts');
+  const format = options.output === undefined ? undefined : formatOf(options.output);
+  const batch = batchOf(options, context);
+  const { specification } = await new PromptSpecificationManager(realFiles, specsFolder).snapshot(options.spec);
+  const scenarios = await readScenarios(context, file, {
+    specification,
+    enriched: options.enrichmentUrl !== undefined,
+    scored: options.judgeModel !== undefined,
+  });
+  const store = await openStore({
+    at: options.store === undefined ? join(context.cwd, defaultStoreFolder) : resolve(context.cwd, options.store),
+  });
+  using interrupt = listenForInterrupt(() => context.complain('Stopping; once more to end at once.'));
+  try {
+    const processor = new BatchProcessor({
+      store,
+      env: context.env,
+      folder: context.cwd,
+      specsFolder,
+      owner: thisProcess(),
+      ownerAlive: (owner) => isAlive(owner, realClock.now()),
+    });
+    const created = await processor.create({ ...batch, scenarios });
+    const job = await processor.run(created.batch_id, {
+      signal: interrupt.signal,
+      observers: options.json === true ? [] : [progressLines(context)],
+    });
+    if (options.output !== undefined && format !== undefined) {
+      await writeFile(resolve(context.cwd, options.output), await processor.export(job.batch_id, format));
+    }
+    await tell(processor, job, options, context);
+  } finally {
+    await store.close();
+  }
+}
+
+async function tell(
+  processor: BatchProcessor,
+  job: BatchJob,
+  options: SimulateOptions,
+  context: CliContext,
+): Promise<void> {
+  const summary = await processor.summary(job.batch_id);
+  const complete = job.status === 'completed';
+  if (options.json === true) context.print(JSON.stringify({ ...job, summary }));
+  else {
+    context.print(`batch ${job.batch_id}\n${summaryText(summary)}`);
+    if (options.output !== undefined) context.print(`written    ${options.output}`);
+    if (!complete) context.print(`${job.error_message ?? 'Stopped.'} Go on with: parlane resume ${job.batch_id}`);
+  }
+  const { passed, failed, errors, skipped, aborted } = summary.counts;
+  context.exit(
+    exitCodeOf({ totals: { planned: summary.planned, passed, failed, errors, skipped, aborted }, complete }),
+  );
+}
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .argument('<scenarios>', 'a JSON or YAML list of scenarios')
+    .option('--spec <name>', 'the prompt specification', defaultSpecification)
+    .option('--specs <folder>', 'where specifications are looked up before the shipped ones (default: prompts)')
+    .option('--no-tools', 'play without tools and handoffs')
+    .option('--repeat <n>', 'how often each scenario is played')
+    .option('--agent-model <id>', 'the model of the agents, for example openai:gpt-4.1')
+    .option('--client-model <id>', "the client's model (default: the agents')")
+    .option('--judge-model <id>', "scores each conversation with the specification's evaluator")
+    .option('--max-turns <n>', 'most turns of a conversation (default: 30)')
+    .option('--timeout-sec <s>', 'most working time of a conversation (default: 90)')
+    .option('--first-speaker <side>', 'agent or client')
+    .option('--budget <usd>', 'a spend cap for the whole batch, in dollars')
+    .option('--enrichment-url <url>', 'a webhook that gives the variables of a client_id')
+    .option('--enrichment-policy <policy>', 'when it fails: fail, continue or skip')
+    .option('-o, --output <file>', 'write the results: .json, .ndjson or .csv')
+    .option(...storeOption)
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane simulate scenarios.yaml --spec order_desk\n  parlane simulate scenarios.yaml --spec order_desk --repeat 4 --judge-model sim:judge -o results.json\n  parlane simulate scenarios.json --agent-model openai:gpt-4.1 --client-model openai:gpt-4.1-mini --budget 2\n',
+    )
+    .action((file: string, options: SimulateOptions) => simulate(file, options, context));
+}

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { BatchProcessor } from '../../run/batch-processor.ts';
+import type { CliContext } from '../cli-context.ts';
+import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
+import { summaryText } from '../summary-text.ts';
+
+interface SummaryOptions {
+  readonly store?: string;
+  readonly json?: boolean;
+}
+
+async function run(name: string | undefined, options: SummaryOptions, context: CliContext): Promise<void> {
+  const store = await openExistingStore(context, options.store);
+  try {
+    const record = await chooseRun(store, name);
+    if (store === undefined) return;
+    const summary = await new BatchProcessor({ store, folder: context.cwd }).summary(record.id);
+    if (options.json === true) context.print(JSON.stringify({ run: record.id, name: record.name, ...summary }));
+    else context.print(`run ${record.id}  ${record.name}\n${summaryText(summary)}`);
+  } finally {
+    await store?.close();
+  }
+}
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .argument('[run]', 'its name, or the beginning or end of it; the newest unless told')
+    .option(...storeOption)
+    .addHelpText('before', 'Examples:\n  parlane summary\n  parlane summary 20261115-2031 --json\n')
+    .action((name: string | undefined, options: SummaryOptions) => run(name, options, context));
+}
