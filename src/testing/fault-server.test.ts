@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FaultServer, paidTwice, startFaultServer } from './index.ts';
+import { type FaultServer, paidTwice, spawnFaultServer, startFaultServer } from './index.ts';
 
 let server: FaultServer;
 beforeAll(async () => {
@@ -172,5 +172,19 @@ describe('time', () => {
     expect(timers[0]?.at).toBe(1250);
     timers[0]?.fire();
     expect((await call).status).toBe(200);
+  });
+});
+
+describe('a process of its own', () => {
+  it('answers, and is read and steered from outside', async () => {
+    await using own = await spawnFaultServer({ replies: 'from afar', limits: { rpm: 2 } });
+    expect(await (await post({}, own.url)).text()).toContain('from afar');
+    await own.behave({ key: 'other', faults: { always: 19 } });
+    expect((await post({ key: 'other' }, own.url)).status).toBe(529);
+    expect(await own.statistics()).toMatchObject({ requests: 2, keys: { key: { statuses: { 200: 1 } } } });
+    expect((await own.ledger()).map(({ billed }) => billed)).toEqual([true, false]);
+    expect(await own.paidTwice()).toEqual([]);
+    await own.reset();
+    expect((await own.statistics()).requests).toBe(0);
   });
 });
