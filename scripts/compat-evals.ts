@@ -113,6 +113,8 @@ const vendorVariables: Readonly<Record<string, readonly [string, string]>> = {
   'api.x.ai': ['XAI_API_BASE_URL', '/v1'],
   'api.hyperbolic.xyz': ['HYPERBOLIC_API_BASE_URL', '/v1'],
   'api.cometapi.com': ['COMETAPI_API_BASE_URL', '/v1'],
+  'router.huggingface.co': ['HF_BASE_URL', ''],
+  'api.replicate.com': ['REPLICATE_BASE_URL', ''],
 };
 
 function environmentFor(expected: Expected | undefined): Record<string, string | undefined> {

@@ -292,6 +292,28 @@ describe('similar, moderation, classifier', () => {
     expect(found.score).toBeCloseTo(score);
   });
 
+  it('a model that compares sentences itself is asked for the similarity, once per value', async () => {
+    const effects = benchEffects(({ request }) => reply('', { output: request.kind === 'similarity' ? 0.8 : 0 }));
+    const provider = 'huggingface:sentence-similarity:a/b';
+    expect(await checkOn('kitten', { type: 'similar', value: 'cat', provider }, { effects })).toMatchObject({
+      pass: true,
+      score: 0.8,
+    });
+    expect(effects.asked.map(({ call }) => call.request)).toEqual([
+      { kind: 'similarity', expected: 'cat', input: 'kitten' },
+    ]);
+    const silent = benchEffects(() => reply(''));
+    expect((await checkOn('x', { type: 'similar', value: 'y', provider }, { effects: silent })).error).toMatch(
+      /no similarity/,
+    );
+  });
+
+  it('a moderation model sees what the output answers', async () => {
+    const effects = benchEffects(() => reply('', { flagged: false }));
+    await checkOn('x', { type: 'moderation' }, { effects, subject: { prompt: 'asked' } });
+    expect(effects.asked[0]?.call.request).toMatchObject({ kind: 'moderation', input: 'x', prompt: 'asked' });
+  });
+
   it('embeddings that are missing or of another length are no verdict', async () => {
     expect((await checkOn('x', { type: 'not-similar', value: 'y' }, { answer: () => reply('') })).error).toMatch(
       /no embedding/,

@@ -30,10 +30,16 @@ export const similar: Check = async ({ type, value, text, assertion, inverse, gr
   demand(Array.isArray(references) && references.length > 0, `"${type}" needs a text or a list of texts as its value`);
   const measure = metrics[type] ?? cosineSimilarity;
   const threshold = thresholdOf(assertion) ?? 0.75;
-  const ours = await grader.embed(text);
+  let ours: readonly number[] | undefined;
+  const measured = async (reference: string): Promise<number> => {
+    const told = measure === cosineSimilarity ? await grader.likeness(reference, text) : undefined;
+    if (told !== undefined) return told;
+    ours ??= await grader.embed(text);
+    return measure(await grader.embed(reference), ours);
+  };
   const outcomes: CheckOutcome[] = [];
   for (const reference of references) {
-    const outcome = judged(type, measure(await grader.embed(String(reference)), ours), threshold, inverse);
+    const outcome = judged(type, await measured(String(reference)), threshold, inverse);
     // One near value settles `similar`; one near value also settles `not-similar`, the other way.
     if (outcome.pass !== inverse) return outcome;
     outcomes.push(outcome);

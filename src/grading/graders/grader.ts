@@ -90,8 +90,20 @@ export class Grader {
     return embedding;
   }
 
-  async moderate(text: string): Promise<Moderated> {
-    const moderated = moderationIn(await this.#call('moderation', { kind: 'moderation', input: text }));
+  /** How alike two texts are, from a model that says so itself; undefined when the grader gives embeddings. */
+  async likeness(expected: string, text: string): Promise<number | undefined> {
+    const { candidates, defaults } = this.#settings;
+    if (!/^(?:huggingface|hf):sentence-similarity:/.test(resolveGrader('embedding', candidates, defaults)))
+      return undefined;
+    const { output } = await this.#call('embedding', { kind: 'similarity', expected, input: text });
+    if (typeof output !== 'number') throw new CheckProblem('The grader gave no similarity');
+    return output;
+  }
+
+  /** What a moderation model says of a text; models that judge an exchange see the prompt too. */
+  async moderate(text: string, prompt?: string): Promise<Moderated> {
+    const asked = prompt === undefined ? {} : { prompt };
+    const moderated = moderationIn(await this.#call('moderation', { kind: 'moderation', input: text, ...asked }));
     if (moderated === undefined) throw new CheckProblem('The moderation model gave no verdict');
     return moderated;
   }
