@@ -18,10 +18,16 @@ export interface CommandEntry {
 
 export const commandTable: readonly CommandEntry[] = [
   {
+    name: 'check',
+    summary: 'find every problem of a config; sends nothing',
+    load: () => import('./commands/check.ts'),
+  },
+  {
     name: 'ctl',
     summary: 'ask or steer a run from another terminal',
     load: () => import('./commands/ctl.ts'),
   },
+  { name: 'eval', summary: 'run a promptfoo config, unchanged', load: () => import('./commands/eval.ts') },
   {
     name: 'import',
     summary: 'bring in recorded conversations of other tools as a run',

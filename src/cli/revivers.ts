@@ -21,6 +21,7 @@ export interface Reviver {
 
 const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
   batch: () => import('./revive/batch.ts'),
+  eval: () => import('./revive/eval.ts'),
   plan: () => import('./revive/plan.ts'),
 };
 

@@ -145,7 +145,7 @@ const oneVar = /\{\{\s*(\w+)\s*\}\}/;
 const mostRounds = 5;
 
 /** Puts vars into vars. A var that took in literal text is literal from then on. */
-function resolveVars(
+export function resolveVars(
   given: JsonObject,
   literal: ReadonlySet<string>,
 ): { readonly vars: JsonObject; readonly literal: ReadonlySet<string> } {

@@ -10,7 +10,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { type EvalDetail, evalDetail } from '../domain/eval-case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { runProgram } from '../platform/run-program.ts';
-import type { EvalTemplates } from '../prompts/eval-template.ts';
+import { type EvalTemplates, resolveVars } from '../prompts/eval-template.ts';
 
 export interface Rendering {
   readonly files: ConfigFiles;
@@ -80,7 +80,8 @@ export async function renderCase(
   });
   const made = await promptFromCode(planned, detail, loaded, rendering);
   const prompt = await rendering.templates.renderPrompt(made.raw, loaded, literal);
-  const vars = Object.fromEntries(Object.entries(loaded).filter(([name]) => !runtimeVars.has(name)));
+  const seen = resolveVars(loaded, literal).vars;
+  const vars = Object.fromEntries(Object.entries(seen).filter(([name]) => !runtimeVars.has(name)));
   const { repeat: _, ...options } = detail.test.options ?? {};
   return { prompt, vars, promptConfig: { ...detail.prompt.config, ...made.config, ...options } };
 }

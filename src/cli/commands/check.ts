@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { loadSuite } from '../../config/load-suite.ts';
+import { ConfigError } from '../../config/loading.ts';
+import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
+import type { Problem } from '../../domain/problem.ts';
+import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
+import { configFiles, shownPath } from '../../platform/config-files.ts';
+import { unusedVariables } from '../../run/check-variables.ts';
+import { planEval } from '../../run/plan-eval.ts';
+import type { CliContext } from '../cli-context.ts';
+import { exitCodes } from '../exit-code.ts';
+
+interface CheckOptions {
+  readonly config?: readonly string[];
+  readonly json?: boolean;
+}
+
+interface Checked {
+  readonly problems: readonly Problem[];
+  readonly planned: number;
+}
+
+async function checkAll(options: CheckOptions, context: CliContext): Promise<Checked> {
+  const code = createCodeRunner({ env: scrubbedEnvironment(context.env), cwd: context.cwd });
+  const { signal } = new AbortController();
+  try {
+    const shown = (path: string): string => shownPath(path, context.cwd);
+    const { suite, configs } = await loadSuite({
+      files: configFiles,
+      code,
+      env: context.env,
+      cwd: context.cwd,
+      configs: options.config ?? [],
+      shown,
+      strict: true,
+    });
+    const plan = await planEval(suite, { files: configFiles, code, signal });
+    return { problems: await unusedVariables(suite, shown(configs[0] ?? context.cwd)), planned: plan.planned };
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems, planned: 0 };
+    throw error;
+  } finally {
+    await code.close();
+  }
+}
+
+async function run(options: CheckOptions, context: CliContext): Promise<void> {
+  const { problems, planned } = await checkAll(options, context);
+  const wrong = problems.some(({ severity }) => severity !== 'warning') || planned === 0;
+  if (options.json === true) context.print(JSON.stringify({ problems: problemsAsJson(problems), planned }));
+  else {
+    if (problems.length > 0) context.complain(problemReport(problems));
+    context.print(
+      problems.length === 0
+        ? `No problems. ${planned} cases; nothing was sent.`
+        : `${problems.length} problem${problems.length === 1 ? '' : 's'}.`,
+    );
+  }
+  context.exit(wrong ? exitCodes.badInput : exitCodes.passed);
+}
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .option('-c, --config <paths...>', 'config files, patterns or folders (default: the one in this folder)')
+    .addHelpText('before', 'Examples:\n  parlane check\n  parlane check -c evals/*.yaml --json\n')
+    .action((options: CheckOptions) => run(options, context));
+}

@@ -1,0 +1,26 @@
+/** The table of an eval for a terminal: one line a row, failures with their reason. */
+import type { EvalOutcome } from '../../run/evaluate.ts';
+
+const most = 50;
+const widest = 60;
+const short = (text: string): string => {
+  // Output may hold terminal escapes, which must not reach one.
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line;
+};
+const words = { passed: 'PASS', failed: 'FAIL', error: 'ERROR', skipped: 'SKIP', aborted: 'OPEN' } as const;
+
+export async function evalTable(result: EvalOutcome): Promise<string[]> {
+  const lines: string[] = [];
+  let count = 0;
+  for await (const { case: planned, row } of result.rows()) {
+    count += 1;
+    if (count > most) continue;
+    const output = typeof row.output === 'string' ? row.output : JSON.stringify(row.output ?? '');
+    const why = row.error?.message ?? (row.status === 'failed' ? row.verdict?.reason : undefined);
+    const name = `${short(planned.name)} [${short(planned.column.provider)}]`;
+    lines.push(`${words[row.status].padEnd(5)}  ${name}  ${short(why ?? output)}`);
+  }
+  if (count > most) lines.push(`... and ${count - most} more rows`);
+  return lines;
+}

@@ -1,0 +1,140 @@
+/** Metrics per column (promptfoo's `CompletedPrompt`), the run's totals (`stats`) and its table, one row at a time. */
+import type { Column, PromptCase } from '../../domain/case.ts';
+import { evalDetail } from '../../domain/eval-case.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import type { Row } from '../../domain/row.ts';
+import { tokenUsage } from './evaluate-result.ts';
+
+export interface ColumnFacts {
+  readonly column: Column;
+  readonly promptId: string;
+  readonly raw: string;
+  readonly label: string;
+  readonly provider: string;
+}
+
+interface Sums {
+  score: number;
+  pass: number;
+  fail: number;
+  error: number;
+  assertPass: number;
+  assertFail: number;
+  latencyMs: number;
+  cost: number;
+  input: number;
+  output: number;
+  cached: number;
+  requests: number;
+  named: Record<string, number>;
+  namedCount: Record<string, number>;
+  namedWeight: Record<string, number>;
+}
+
+const nothing = (): Sums => ({
+  ...{ score: 0, pass: 0, fail: 0, error: 0, assertPass: 0, assertFail: 0, latencyMs: 0, cost: 0 },
+  ...{ input: 0, output: 0, cached: 0, requests: 0, named: {}, namedCount: {}, namedWeight: {} },
+});
+
+const add = (sums: Record<string, number>, name: string, value: number): void => {
+  sums[name] = (sums[name] ?? 0) + value;
+};
+
+function addRow(sums: Sums, row: Row): void {
+  sums.score += row.score ?? 0;
+  sums[row.status === 'passed' ? 'pass' : row.status === 'failed' ? 'fail' : 'error'] += 1;
+  for (const part of row.verdict?.componentResults ?? []) sums[part.pass ? 'assertPass' : 'assertFail'] += 1;
+  sums.latencyMs += row.latencyMs;
+  sums.cost += (row.costUsdMicros ?? 0) / 1_000_000;
+  sums.input += row.usage?.inputTokens ?? 0;
+  sums.output += row.usage?.outputTokens ?? 0;
+  sums.cached += row.usage?.cachedInputTokens ?? 0;
+  sums.requests += row.attempts;
+  for (const [name, score] of Object.entries(row.verdict?.namedScores ?? {})) {
+    add(sums.named, name, score);
+    add(sums.namedCount, name, 1);
+    add(sums.namedWeight, name, row.verdict?.namedScoreWeights?.[name] ?? 1);
+  }
+}
+
+const usageOf = ({ input, output, cached, requests }: Sums): JsonObject =>
+  tokenUsage({ inputTokens: input, outputTokens: output, cachedInputTokens: cached }, requests);
+
+export interface EvalSummary {
+  add(row: Row): void;
+  /** `CompletedPrompt`, one per column; `derived` adds metrics made of others. */
+  prompts(
+    derived?: (named: Readonly<Record<string, number>>, count: number) => Readonly<Record<string, number>>,
+  ): JsonObject[];
+  stats(durationMs: number): JsonObject;
+}
+
+/** Sums up rows as they come; nothing of them is kept. */
+export function evalSummary(columns: readonly ColumnFacts[]): EvalSummary {
+  const byColumn = columns.map(nothing);
+  const all = nothing();
+  return {
+    add(row) {
+      const sums = byColumn[row.column];
+      if (sums !== undefined) addRow(sums, row);
+      addRow(all, row);
+    },
+    prompts: (derived = (named) => named) =>
+      columns.map(({ promptId, raw, label, provider }, at) => {
+        const sums = byColumn[at] ?? nothing();
+        return {
+          id: promptId,
+          raw,
+          label,
+          provider,
+          metrics: {
+            score: sums.score,
+            testPassCount: sums.pass,
+            testFailCount: sums.fail,
+            testErrorCount: sums.error,
+            assertPassCount: sums.assertPass,
+            assertFailCount: sums.assertFail,
+            totalLatencyMs: sums.latencyMs,
+            tokenUsage: usageOf(sums),
+            namedScores: { ...derived(sums.named, sums.pass + sums.fail + sums.error) },
+            namedScoresCount: sums.namedCount,
+            namedScoreWeights: sums.namedWeight,
+            cost: sums.cost,
+          },
+        };
+      }),
+    stats: (durationMs) => ({
+      successes: all.pass,
+      failures: all.fail,
+      errors: all.error,
+      tokenUsage: usageOf(all),
+      durationMs,
+      evaluationDurationMs: durationMs,
+    }),
+  };
+}
+
+/** A row of promptfoo's table: the outputs of one test, one per column. */
+export function tableRow(
+  cells: readonly { readonly case: PromptCase; readonly row: Row }[],
+  vars: readonly string[],
+): JsonObject {
+  const [first] = cells;
+  if (first === undefined) return { testIdx: 0, vars: [], outputs: [] };
+  const { testIdx, test } = evalDetail(first.case);
+  const shown = (value: Json | undefined): string =>
+    typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  return {
+    testIdx,
+    description: test.description ?? '',
+    vars: vars.map((name) => shown(first.case.vars[name])),
+    outputs: cells.map(({ row }) => ({
+      pass: row.status === 'passed',
+      score: row.score ?? 0,
+      text: shown(row.output ?? row.error?.message ?? ''),
+      cost: (row.costUsdMicros ?? 0) / 1_000_000,
+      latencyMs: row.latencyMs,
+    })),
+    test: test as unknown as Json,
+  };
+}

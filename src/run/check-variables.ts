@@ -1,0 +1,49 @@
+/** Variables that prompts read and no test sets, and that tests set and no prompt reads. */
+import type { Problem } from '../domain/problem.ts';
+import type { Suite } from '../domain/suite.ts';
+import { templateVars } from '../prompts/eval-template.ts';
+import { didYouMean } from '../prompts/nearest-name.ts';
+
+const given = new Set(['env', '_conversation', '__evalId', '__evalStepId', '__repeatIndex', 'loop']);
+const root = (name: string): string => /^[A-Za-z_]\w*/.exec(name)?.[0] ?? '';
+
+/** Looks at all tests once. Prompts made by code are not looked into, and then nothing is called unused. */
+export async function unusedVariables(suite: Suite, file: string): Promise<Problem[]> {
+  const set = new Set(Object.keys(suite.defaultTest.vars ?? {}));
+  // Assertions and provider settings read vars, too.
+  const texts: string[] = [JSON.stringify([suite.defaultTest, suite.providers])];
+  for await (const test of suite.tests.read()) {
+    for (const [name, value] of Object.entries(test.vars ?? {})) {
+      set.add(name);
+      if (typeof value === 'string' && value.includes('{{')) texts.push(value);
+    }
+    texts.push(JSON.stringify([test.assert ?? [], test.options ?? {}]));
+    const kept = test.options?.['storeOutputAs'];
+    if (typeof kept === 'string') set.add(kept);
+  }
+  for (const scenario of suite.scenarios ?? []) {
+    for (const test of [...scenario.config, ...(scenario.tests ?? [])]) {
+      for (const name of Object.keys(test.vars ?? {})) set.add(name);
+      texts.push(JSON.stringify(test.assert ?? []));
+    }
+  }
+  const coded = suite.prompts.some(({ code }) => code !== undefined);
+  const prompts = suite.prompts.filter(({ code }) => code === undefined).map(({ raw }) => raw);
+  const read = new Set(prompts.flatMap(templateVars).map(root));
+  const problem = (message: string, hint?: string): Problem => ({
+    file,
+    line: 1,
+    column: 1,
+    severity: 'warning',
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  });
+  return [...read]
+    .filter((name) => name !== '' && !given.has(name) && !set.has(name))
+    .map((name) => problem(`a prompt reads "${name}", which no test sets`, didYouMean(name, set)))
+    .concat(
+      [...set]
+        .filter((name) => !coded && !prompts.concat(texts).some((text) => text.includes(name)))
+        .map((name) => problem(`tests set "${name}", which no prompt reads`)),
+    );
+}
