@@ -10,7 +10,7 @@ import { runPlan } from '../src/run/run-plan.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { hostOf, promptCase } from '../test/support/run-harness.ts';
 
-const instants = 40;
+const instants = 25;
 const launcher = join(import.meta.dirname, '../bin/parlane.js');
 
 /** Answers half of the requests after a while and lets the others hang. */
@@ -38,6 +38,17 @@ async function prepare(at: string, url: string): Promise<void> {
 
 const ended = (child: ChildProcess): Promise<number | null> => new Promise((resolve) => child.on('close', resolve));
 
+/** Resolves when the child says that it is stopping. */
+const heard = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    let said = '';
+    child.stderr?.on('data', (piece) => {
+      said += String(piece);
+      if (said.includes('Stopping')) resolve();
+    });
+    child.on('close', () => resolve());
+  });
+
 async function once(home: string, number: number) {
   let requests = 0;
   let first = (): void => {};
@@ -51,15 +62,16 @@ async function once(home: string, number: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const at = join(home, String(number));
   await prepare(at, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const child = spawn(process.execPath, [launcher, 'resume', '--json', '--store', at], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+  const child = spawn(process.execPath, [launcher, 'resume', '--store', at], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   await begun;
   await new Promise((resolve) => setTimeout(resolve, (number * 37) % 400));
   const from = performance.now();
   child.kill('SIGINT');
-  // A request that was on its way to the socket when the signal came is not a start after it.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  // The process says when it has heard the signal; what it had sent by then gets a moment to arrive.
+  await heard(child);
+  await new Promise((resolve) => setTimeout(resolve, 200));
   const before = requests;
   const code = await ended(child);
   const exitMs = performance.now() - from;
