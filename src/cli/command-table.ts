@@ -23,11 +23,25 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/check.ts'),
   },
   {
+    name: 'compare',
+    summary: 'what got better or worse between two runs, and whether it may be chance',
+    load: () => import('./commands/compare.ts'),
+  },
+  {
     name: 'ctl',
     summary: 'ask or steer a run from another terminal',
     load: () => import('./commands/ctl.ts'),
   },
-  { name: 'eval', summary: 'run a promptfoo config, unchanged', load: () => import('./commands/eval.ts') },
+  {
+    name: 'eval',
+    summary: 'run a promptfoo config, unchanged',
+    load: () => import('./commands/eval.ts'),
+  },
+  {
+    name: 'export',
+    summary: 'write a run as one HTML file, CSV, JSON lines or JUnit XML',
+    load: () => import('./commands/export.ts'),
+  },
   {
     name: 'import',
     summary: 'bring in recorded conversations of other tools as a run',
@@ -37,6 +51,16 @@ export const commandTable: readonly CommandEntry[] = [
     name: 'resume',
     summary: 'go on with a run that was stopped or killed',
     load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'runs',
+    summary: 'list the runs of this project; name, pin, delete them, choose the baseline',
+    load: () => import('./commands/runs.ts'),
+  },
+  {
+    name: 'show',
+    summary: 'a transcript or an output, with its checks',
+    load: () => import('./commands/show.ts'),
   },
   {
     name: 'simulate',
@@ -53,5 +77,4 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "a run's numbers: success, pass^k, scores, turns, cost",
     load: () => import('./commands/summary.ts'),
   },
-  { name: 'runs', summary: 'list the runs of this project', load: () => import('./commands/runs.ts') },
 ];

@@ -4,6 +4,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { defaultStoreFolder, openStore, storeExists } from '../store/open-store.ts';
 import type { RunRecord, Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
+import { nearestTo } from './nearest-word.ts';
 
 export const storeOption = ['--store <folder>', `where runs are kept (default: ${defaultStoreFolder})`] as const;
 
@@ -18,7 +19,36 @@ export async function openExistingStore(context: CliContext, named: string | und
 const noRuns = (): ParlaneError =>
   new ParlaneError('run/none', 'There are no runs here yet.', 'Start one first, or name the folder with --store.');
 
-/** The run that a person means: by its whole name, by its beginning, or the newest that fits when none is named. */
+/** Words that stand for a run, beside its id and the name somebody gave it. */
+const pointers: Readonly<Record<string, (run: RunRecord) => boolean>> = {
+  latest: () => true,
+  baseline: ({ baseline }) => baseline === true,
+};
+
+/** Everything a text may mean, best reading first; the first reading that finds something counts. */
+function readings(runs: readonly RunRecord[], name: string): RunRecord[] {
+  const pointer = pointers[name];
+  const all: RunRecord[][] = [
+    runs.filter(({ id }) => id === name),
+    runs.filter(({ label }) => label === name),
+    pointer === undefined ? [] : runs.filter(pointer).slice(0, 1),
+    name.length < 4 ? [] : runs.filter(({ id }) => id.startsWith(name) || id.endsWith(name)),
+  ];
+  return all.find((found) => found.length > 0) ?? [];
+}
+
+function unknownRun(runs: readonly RunRecord[], found: readonly RunRecord[], name: string): ParlaneError {
+  if (name === 'baseline')
+    return new ParlaneError('run/no-baseline', 'No run is the baseline.', 'Make one: parlane runs baseline <run>.');
+  const what = found.length === 0 ? `There is no run "${name}".` : `"${name}" could be ${found.length} runs.`;
+  const names = runs.flatMap(({ id, label }) => (label === undefined ? [id] : [id, label]));
+  const near = found.length === 0 ? nearestTo(name, names) : undefined;
+  const known = (found.length === 0 ? runs : found).slice(0, 5).map(({ id }) => id);
+  const cure = near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}? Known: ${known.join(', ')}.`;
+  return new ParlaneError('run/unknown', what, cure, { name, known, nearest: near ?? null });
+}
+
+/** The run that a person means: by id, beginning or end of it, label, `latest`, `baseline`; else the newest that fits. */
 export async function chooseRun(
   store: Store | undefined,
   name: string | undefined,
@@ -35,12 +65,38 @@ export async function chooseRun(
       'See "parlane runs".',
     );
   }
-  const found = runs.filter(
-    ({ id }) => id === name || (name.length >= 4 && (id.startsWith(name) || id.endsWith(name))),
-  );
+  const found = readings(runs, name);
   const [only, another] = found;
   if (only !== undefined && another === undefined) return only;
-  const what = only === undefined ? `There is no run "${name}".` : `"${name}" could be ${found.length} runs.`;
-  const near = (only === undefined ? runs : found).slice(0, 5).map(({ id }) => id);
-  throw new ParlaneError('run/unknown', what, `Known: ${near.join(', ')}.`, { name, known: near });
+  throw unknownRun(runs, found, name);
+}
+
+/** The runs of the project itself, newest first: forks belong to the run they come from. */
+export async function ownRuns(store: Store | undefined): Promise<readonly RunRecord[]> {
+  if (store === undefined) return [];
+  const forks = new Set((await store.forks()).map(({ run }) => run));
+  return (await store.runs()).filter(({ id }) => !forks.has(id));
+}
+
+/** A run to look at: the one that is named, else the newest that is not a fork. */
+export async function chooseShownRun(store: Store | undefined, name: string | undefined): Promise<RunRecord> {
+  if (name !== undefined && name !== 'latest') return chooseRun(store, name);
+  const [newest] = await ownRuns(store);
+  if (newest === undefined) throw noRuns();
+  return newest;
+}
+
+/** Opens the project's store for one piece of work and closes it whatever happens; refuses when there is none. */
+export async function withStore<T>(
+  context: CliContext,
+  named: string | undefined,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openExistingStore(context, named);
+  if (store === undefined) throw noRuns();
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }

@@ -2,6 +2,7 @@
 import { caseIndex, type LaneKey, type RunId, runId } from '../domain/ids.ts';
 import type { LearnedLimit } from '../domain/lane.ts';
 import { canonicalJson, contentHash } from './checksum.ts';
+import { deletions } from './delete-run.ts';
 import { newRunRecord, recordCells, recordOf } from './run-body.ts';
 import { type SqlParts, SqlRunStore } from './sql-run-store.ts';
 import type { Answer, ForkRecord, Length, NewRun, RunRecord, RunStore, Store } from './store.ts';
@@ -53,6 +54,11 @@ export class SqlStore implements Store {
       .orderBy('number', 'desc')
       .execute();
     return found.map((cells) => recordOf(this.#parts.statements.sound('runs', cells)));
+  }
+
+  async deleteRun(id: RunId): Promise<void> {
+    const others = (await this.runs()).filter((run) => run.id !== id);
+    await this.#parts.group.add(deletions(await this.#number(id), others), true);
   }
 
   async saveLimits(lane: LaneKey, limits: readonly LearnedLimit[]): Promise<void> {

@@ -41,6 +41,12 @@ export interface RunRecord {
   readonly workedMs?: Millis;
   /** Number of cases, once the whole plan has been recorded. */
   readonly planned?: number;
+  /** What a person called this one run; its `name` is the suite's. */
+  readonly label?: string;
+  /** Not to be deleted. */
+  readonly pinned?: boolean;
+  /** What later runs of the project are compared with. */
+  readonly baseline?: boolean;
   /** How the run was asked to behave; kept so that a resume behaves the same. */
   readonly options: Json;
   readonly owner?: RunOwner;
@@ -58,6 +64,9 @@ export interface NewRun {
 export type RunChange = Partial<Pick<RunRecord, 'status' | 'planned' | 'endedAt' | 'workedMs'>> & {
   readonly stopReason?: StopReason | null;
   readonly owner?: RunOwner | null;
+  readonly label?: string | null;
+  readonly pinned?: boolean | null;
+  readonly baseline?: boolean | null;
 };
 
 /** An effect that is about to happen. */
@@ -236,6 +245,8 @@ export interface Store {
   openRun(id: RunId): Promise<RunStore | undefined>;
   /** Newest first. */
   runs(): Promise<readonly RunRecord[]>;
+  /** Takes a run away with everything that only it used. Nobody may be working on it. */
+  deleteRun(id: RunId): Promise<void>;
 
   saveLimits(lane: LaneKey, limits: readonly LearnedLimit[]): Promise<void>;
   limits(lane: LaneKey): Promise<readonly LearnedLimit[]>;

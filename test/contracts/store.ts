@@ -94,6 +94,48 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       expect(await run.record()).not.toHaveProperty('stopReason');
     });
 
+    it('keeps what a person says about a run: its own name, a pin, the baseline', async () => {
+      await using store = disposable(await open());
+      const run = await newRun(store, 'one');
+      await run.change({ label: 'before the rewrite', pinned: true, baseline: true });
+      expect(await store.runs()).toMatchObject([
+        { name: 'one', label: 'before the rewrite', pinned: true, baseline: true },
+      ]);
+      await run.change({ pinned: null, baseline: null });
+      expect(await run.record()).not.toHaveProperty('pinned');
+    });
+
+    it('deletes a run with all it alone used, and nothing that another one needs', async () => {
+      await using store = disposable(await open());
+      const messages = (...contents: string[]) => contents.map((content) => ({ role: 'user', content }));
+      const encoder = new RequestEncoder();
+      for (const [id, last] of [
+        ['gone', 'only here'],
+        ['kept', 'only there'],
+      ] as const) {
+        const run = await newRun(store, id);
+        await run.addCases([{ position: 0, case: promptCase(0) }]);
+        await run.intend(intent(encoder, '1', { messages: messages('shared', last) }));
+        await run.answer(answer('1'));
+        await run.saveRow(rowOf(promptCase(0)));
+        run.log([{ type: 'warning', at: 1, message: id }]);
+      }
+      await store.flush();
+      await store.deleteRun(runId('gone'));
+      expect((await store.runs()).map(({ id }) => id)).toEqual(['kept']);
+      expect(await store.openRun(runId('gone'))).toBeUndefined();
+      const again = await newRun(store, 'gone');
+      expect(await again.caseCount()).toMatchObject({ cases: 0 });
+      expect(await again.rowCounts()).toMatchObject({ total: 0 });
+      expect(await again.steps(caseIndex(0))).toEqual([]);
+      expect((await again.events({ after: 0, limit: 9 })).events).toEqual([]);
+      const kept = await store.openRun(runId('kept'));
+      expect(await kept?.snapshot()).toEqual({ a: [2], b: 1 });
+      expect((await kept?.steps(caseIndex(0)))?.[0]).toMatchObject({
+        request: { messages: messages('shared', 'only there') },
+      });
+    });
+
     it('gives a run to one owner until it may be taken from him', async () => {
       await using store = disposable(await open());
       const run = await newRun(store, 'one');

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
-import type { RunId } from '../../domain/ids.ts';
-import type { RowCounts, RunRecord, Store } from '../../store/store.ts';
+import { ParlaneError } from '../../domain/errors.ts';
+import { money, percent } from '../../domain/measures.ts';
+import { realClock } from '../../platform/clock.ts';
+import { isAlive } from '../../platform/process-identity.ts';
+import { singleLine } from '../../reporters/terminal/text-width.ts';
+import { findRun } from '../../run/run-plan.ts';
+import type { RowCounts, RunChange, RunRecord, Spent, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
-import { openExistingStore, storeOption } from '../open-project-store.ts';
+import { nearestTo } from '../nearest-word.ts';
+import { chooseRun, openExistingStore, storeOption, withStore } from '../open-project-store.ts';
 
 interface RunsOptions {
   readonly store?: string;
@@ -13,54 +19,201 @@ interface RunsOptions {
 interface Listed {
   readonly record: RunRecord;
   readonly counts: RowCounts;
+  readonly spent: Spent;
+  readonly isFork: boolean;
 }
 
 async function list(store: Store, limit: number): Promise<Listed[]> {
+  const forks = new Set((await store.forks()).map(({ run }) => run));
   const records = (await store.runs()).slice(0, limit);
-  return Promise.all(records.map(async (record) => ({ record, counts: await countsOf(store, record.id) })));
+  return Promise.all(
+    records.map(async (record) => {
+      const run = await findRun(store, record.id);
+      return { record, counts: await run.rowCounts(), spent: await run.spent(), isFork: forks.has(record.id) };
+    }),
+  );
 }
 
-async function countsOf(store: Store, id: RunId): Promise<RowCounts> {
-  const run = await store.openRun(id);
-  if (run === undefined) throw new Error(`run ${id} vanished`);
-  return run.rowCounts();
-}
-
-const word = ({ record, counts }: Listed): string => {
+const progress = ({ record, counts }: Listed): string => {
   const done = counts.total - counts.provisional;
   const of = record.planned === undefined ? `${done}` : `${done} of ${record.planned}`;
   return record.status === 'complete' ? `${done} done` : `${of} done, ${record.stopReason ?? 'not finished'}`;
 };
 
+/** Marks and names, in words. */
+const remarks = ({ record, isFork }: Listed): string =>
+  [
+    record.label === undefined ? '' : `"${singleLine(record.label)}"`,
+    record.baseline === true ? 'baseline' : '',
+    record.pinned === true ? 'pinned' : '',
+    isFork ? 'fork' : '',
+    singleLine(record.name),
+  ]
+    .filter((part) => part !== '')
+    .join('  ');
+
 const line = (one: Listed): string => {
-  const { record, counts } = one;
+  const { record, counts, spent } = one;
   const when = new Date(record.createdAt).toISOString().slice(0, 16).replace('T', ' ');
-  const verdict = `${counts.passed} passed, ${counts.failed} failed, ${counts.error} errors`;
-  return `${record.id}  ${when}  ${record.status.padEnd(9)}  ${word(one)}; ${verdict}  ${record.name}`.trimEnd();
+  const answered = counts.passed + counts.failed;
+  const rate = answered === 0 ? '' : ` (${percent(counts.passed / answered)})`;
+  const verdict = `${counts.passed} passed${rate}, ${counts.failed} failed, ${counts.error} errors`;
+  const cost = spent.unknown > 0 ? 'price unknown' : money(spent.usdMicros);
+  return `${record.id}  ${when}  ${record.status.padEnd(9)}  ${progress(one)}; ${verdict}  ${cost}  ${remarks(one)}`.trimEnd();
 };
 
-const asJson = ({ record, counts }: Listed): object => ({
+const asJson = ({ record, counts, spent, isFork }: Listed): object => ({
   id: record.id,
   name: record.name,
+  ...(record.label === undefined ? {} : { label: record.label }),
+  ...(record.baseline === true ? { baseline: true } : {}),
+  ...(record.pinned === true ? { pinned: true } : {}),
+  ...(isFork ? { fork: true } : {}),
   createdAt: new Date(record.createdAt).toISOString(),
   status: record.status,
   ...(record.stopReason === undefined ? {} : { stopReason: record.stopReason }),
   planned: record.planned ?? null,
   rows: counts,
+  costUsdMicros: spent.unknown > 0 ? null : spent.usdMicros,
 });
 
-async function run(options: RunsOptions, context: CliContext): Promise<void> {
+async function listRuns(options: RunsOptions, context: CliContext): Promise<void> {
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new ParlaneError('cli/bad-limit', `"${options.limit}" is not a number of runs.`, 'Write --limit 20.');
   const store = await openExistingStore(context, options.store);
-  const runs = store === undefined ? [] : await list(store, Number(options.limit));
+  const runs = store === undefined ? [] : await list(store, limit);
   await store?.close();
   if (options.json === true) context.print(JSON.stringify({ runs: runs.map(asJson) }));
   else context.print(runs.length === 0 ? 'No runs yet.' : runs.map(line).join('\n'));
 }
 
+const change = async (store: Store, record: RunRecord, what: RunChange): Promise<void> =>
+  (await findRun(store, record.id)).change(what);
+
+function refuseDelete(record: RunRecord): void {
+  if (record.pinned === true || record.baseline === true) {
+    const mark = record.pinned === true ? 'pinned' : 'the baseline';
+    const cure =
+      record.pinned === true ? `First: parlane runs unpin ${record.id}.` : 'Make another one the baseline first.';
+    throw new ParlaneError('run/kept', `The run ${record.id} is ${mark} and is not deleted.`, cure, { run: record.id });
+  }
+  const { owner } = record;
+  if (owner === undefined || !isAlive(owner, realClock.now())) return;
+  throw new ParlaneError(
+    'run/busy',
+    `Process ${owner.pid} on ${owner.host} is working on the run ${record.id}.`,
+    'Stop it first.',
+    { run: record.id },
+  );
+}
+
+interface Verb {
+  readonly words: string;
+  readonly takesText?: true;
+  /** Does it, and says what was done. */
+  readonly act: (store: Store, record: RunRecord, text: string) => Promise<string>;
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  baseline: {
+    words: 'later runs are compared with it',
+    async act(store, record) {
+      for (const other of await store.runs())
+        if (other.baseline === true) await change(store, other, { baseline: null });
+      await change(store, record, { baseline: true });
+      return `${record.id} is the baseline.`;
+    },
+  },
+  name: {
+    words: 'gives it a name that other commands understand',
+    takesText: true,
+    async act(store, record, text) {
+      const other = (await store.runs()).find(({ label, id }) => label === text && id !== record.id);
+      if (other !== undefined)
+        throw new ParlaneError(
+          'run/name-taken',
+          `The run ${other.id} is already called "${text}".`,
+          'Choose another name.',
+        );
+      await change(store, record, { label: text });
+      return `${record.id} is now called "${singleLine(text)}".`;
+    },
+  },
+  pin: {
+    words: 'keeps it from being deleted',
+    async act(store, record) {
+      await change(store, record, { pinned: true });
+      return `${record.id} is pinned.`;
+    },
+  },
+  unpin: {
+    words: 'lets it be deleted again',
+    async act(store, record) {
+      await change(store, record, { pinned: null });
+      return `${record.id} is no longer pinned.`;
+    },
+  },
+  delete: {
+    words: 'takes it away with its journal and transcripts; forks of it stay',
+    async act(store, record) {
+      refuseDelete(record);
+      await store.deleteRun(record.id);
+      return `${record.id} is deleted.`;
+    },
+  },
+};
+
+function verbOf(name: string, run: string | undefined, text: string | undefined): Verb {
+  const verb = verbs[name];
+  if (verb === undefined) {
+    const near = nearestTo(name, Object.keys(verbs));
+    const cure = near === undefined ? `Known: ${Object.keys(verbs).join(', ')}.` : `Did you mean "${near}"?`;
+    throw new ParlaneError('cli/unknown-verb', `"parlane runs" cannot "${name}".`, cure);
+  }
+  if (run === undefined)
+    throw new ParlaneError(
+      'cli/no-run',
+      `Which run to ${name}?`,
+      `For example: parlane runs ${name} latest${verb.takesText ? ' my-name' : ''}.`,
+    );
+  if (verb.takesText && (text === undefined || text.trim() === ''))
+    throw new ParlaneError('cli/no-name', 'Which name?', `For example: parlane runs name ${run} before-the-rewrite.`);
+  if (!verb.takesText && text !== undefined)
+    throw new ParlaneError('cli/too-many', `"runs ${name}" takes one run, and "${text}" is too much.`, '');
+  return verb;
+}
+
+interface Asked {
+  readonly verb: string | undefined;
+  readonly run: string | undefined;
+  readonly text: string | undefined;
+}
+
+async function runs(asked: Asked, options: RunsOptions, context: CliContext): Promise<void> {
+  if (asked.verb === undefined || asked.verb === 'list') return listRuns(options, context);
+  const verb = verbOf(asked.verb, asked.run, asked.text);
+  await withStore(context, options.store, async (store) => {
+    const record = await chooseRun(store, asked.run);
+    const said = await verb.act(store, record, asked.text ?? '');
+    context.print(options.json === true ? JSON.stringify({ run: record.id, did: asked.verb }) : said);
+  });
+}
+
 export function define(command: Command, context: CliContext): void {
+  const kinds = Object.entries(verbs).map(([name, { words }]) => `  ${name.padEnd(9)} ${words}`);
   command
+    .argument('[verb]', 'list (unless told), or what to do with one run')
+    .argument('[run]', 'its id, the beginning or end of it, its name, "latest" or "baseline"')
+    .argument('[name]', 'for "name"')
     .option(...storeOption)
     .option('--limit <n>', 'the newest n', '20')
-    .addHelpText('before', 'Examples:\n  parlane runs\n  parlane runs --json --limit 5\n')
-    .action((options: RunsOptions) => run(options, context));
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane runs\n  parlane runs baseline latest\n  parlane runs name 20261115-2031 before-the-rewrite\n',
+    )
+    .addHelpText('after', `\nVerbs:\n${kinds.join('\n')}`)
+    .action((verb: string | undefined, run: string | undefined, text: string | undefined, options: RunsOptions) =>
+      runs({ verb, run, text }, options, context),
+    );
 }

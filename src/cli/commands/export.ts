@@ -1,0 +1,123 @@
+import { type Command, Option } from 'commander';
+import { duration } from '../../domain/measures.ts';
+import type { Row } from '../../domain/row.ts';
+import { writeCsv } from '../../reporters/csv/csv-rows.ts';
+import { writeHtmlReport } from '../../reporters/html/html-report.ts';
+import { writeJsonRows } from '../../reporters/json/json-rows.ts';
+import { writeJunit } from '../../reporters/junit/junit-xml.ts';
+import type { TextSink } from '../../reporters/observer.ts';
+import { redactText, rowRedactor } from '../../reporters/redact/redact-row.ts';
+import type { RunReader } from '../../reporters/run-reader.ts';
+import { readRun } from '../../run/read-run.ts';
+import { findRun } from '../../run/run-plan.ts';
+import type { RunRecord, Store } from '../../store/store.ts';
+import type { CliContext } from '../cli-context.ts';
+import { choosePair, compareStoredRuns } from '../compare-stored-runs.ts';
+import { secretsOf } from '../known-secrets.ts';
+import { chooseRun, chooseShownRun, storeOption, withStore } from '../open-project-store.ts';
+import { writeOutput } from '../output-file.ts';
+
+type Format = 'html' | 'csv' | 'jsonl' | 'junit';
+
+interface ExportOptions {
+  readonly store?: string;
+  readonly format?: Format;
+  readonly output?: string;
+  readonly redact?: boolean;
+  readonly against?: string;
+  readonly json?: boolean;
+}
+
+const endings: Readonly<Record<string, Format>> = {
+  html: 'html',
+  htm: 'html',
+  csv: 'csv',
+  jsonl: 'jsonl',
+  xml: 'junit',
+};
+
+/** Told, else by the file's ending, else html. */
+const formatOf = ({ format, output }: ExportOptions): Format =>
+  format ?? endings[/\.(\w+)$/.exec(output ?? '')?.[1]?.toLowerCase() ?? ''] ?? 'html';
+
+/** The run as the export tells it: with what it was made from, and the name somebody gave it. */
+function readerOf(base: ReturnType<typeof readRun>, record: RunRecord, clean: (text: string) => string): RunReader {
+  return {
+    ...base,
+    async info() {
+      const info = await base.info();
+      const facts = {
+        ...(record.label === undefined ? {} : { name: clean(record.label) }),
+        status: record.stopReason === undefined ? record.status : `${record.status} (${record.stopReason})`,
+        ...(info.durationMs === undefined ? {} : { 'working time': duration(info.durationMs) }),
+        snapshot: record.snapshot.slice(0, 12),
+      };
+      return { ...info, title: clean(info.title), facts };
+    },
+  };
+}
+
+interface Writing {
+  readonly reader: RunReader;
+  readonly redact: (row: Row) => Row;
+  readonly store: Store;
+  readonly record: RunRecord;
+  readonly against: string | undefined;
+}
+
+async function writeFormat(format: Format, sink: TextSink, writing: Writing): Promise<void> {
+  const { reader, redact, store, record, against } = writing;
+  switch (format) {
+    case 'csv':
+      return writeCsv(reader, sink, { redact });
+    case 'jsonl':
+      return writeJsonRows(reader, sink, { redact });
+    case 'junit':
+      return writeJunit(reader, sink, { redact });
+    case 'html': {
+      if (against === undefined) return writeHtmlReport(reader, sink, { redact });
+      const { before, after } = await choosePair(store, against, record.id);
+      return writeHtmlReport(reader, sink, { redact, comparison: await compareStoredRuns(store, before, after) });
+    }
+  }
+}
+
+async function exportRun(name: string | undefined, options: ExportOptions, context: CliContext): Promise<void> {
+  const format = formatOf(options);
+  const output =
+    options.output ?? (format === 'html' ? 'report.html' : options.json === true ? `run.${format}` : undefined);
+  await withStore(context, options.store, async (store) => {
+    const record = await chooseShownRun(store, name);
+    if (options.against !== undefined) await chooseRun(store, options.against);
+    const secrets = secretsOf(context.env);
+    const redact = rowRedactor({ secrets, ...(options.redact === true ? { contents: true } : {}) });
+    const reader = readerOf(readRun(await findRun(store, record.id)), record, redactText(secrets));
+    const writing = { reader, redact, store, record, against: options.against };
+    const file = await writeOutput(output, context, (sink) => writeFormat(format, sink, writing));
+    if (file === undefined) return;
+    if (options.json === true) context.print(JSON.stringify({ run: record.id, format, ...file }));
+    else context.complain(`Written: ${file.path} (${Math.max(1, Math.round(file.bytes / 1024))} kB)`);
+  });
+}
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .argument('[run]', 'the newest unless told')
+    .addOption(
+      new Option('--format <format>', 'what to write (default: by the file, else html)').choices([
+        'html',
+        'csv',
+        'jsonl',
+        'junit',
+      ]),
+    )
+    .option('-o, --output <file>', 'where to (html: report.html unless named; others: standard output)')
+    .option('--redact', 'leave out what people and models wrote; keep names, verdicts and numbers')
+    .option('--against <run>', 'html: with the comparison against this run')
+    .option(...storeOption)
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane export\n  parlane export baseline --format csv -o baseline.csv\n  parlane export --against baseline --redact -o public/report.html\n',
+    )
+    .action((name: string | undefined, options: ExportOptions) => exportRun(name, options, context));
+}
