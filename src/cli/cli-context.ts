@@ -4,6 +4,15 @@ export interface Terminal {
   readonly columns: number;
 }
 
+/** The terminal people watch on, as far as a live view needs it. */
+export interface CliScreen {
+  readonly columns: () => number;
+  readonly rows: () => number;
+  write(text: string): void;
+  /** Hears single keys until the returned function is called; absent where there is no keyboard. */
+  readonly keys?: (press: (key: string) => void) => () => void;
+}
+
 /** What a command may touch of the process; a test gives its own. */
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,6 +24,8 @@ export interface CliContext {
   write(text: string): unknown;
   /** To people who watch. */
   complain(text: string): void;
+  /** Absent: nobody watches, so progress is plain lines. */
+  readonly screen?: CliScreen;
   /** What the process will end with; the last word counts. */
   exit(code: number): void;
 }
@@ -25,7 +36,22 @@ const defaultColumns = 80;
 const written = (text: string): Promise<void> | undefined =>
   process.stdout.write(text) ? undefined : new Promise((resolve) => process.stdout.once('drain', resolve));
 
+const processScreen = (): CliScreen => ({
+  columns: () => process.stderr.columns ?? 80,
+  rows: () => process.stderr.rows ?? 24,
+  write: (text) => void process.stderr.write(text),
+  ...(process.stdin.isTTY === true ? { keys: hearKeys } : {}),
+});
+
+function hearKeys(press: (key: string) => void): () => void {
+  const { stdin } = process;
+  const hear = (data: Buffer): void => press(data.toString());
+  stdin.setRawMode(true).resume().on('data', hear);
+  return () => void stdin.off('data', hear).setRawMode(false).pause();
+}
+
 export const processContext = (): CliContext => ({
+  ...(process.stderr.isTTY === true ? { screen: processScreen() } : {}),
   env: process.env,
   cwd: process.cwd(),
   terminal: { isTTY: process.stdout.isTTY === true, columns: process.stdout.columns ?? defaultColumns },

@@ -18,6 +18,16 @@ export interface CommandEntry {
 
 export const commandTable: readonly CommandEntry[] = [
   {
+    name: 'run',
+    summary: 'run the evals and conversations of a config',
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'plan',
+    summary: 'what a run would take: calls, time and cost per lane; nothing is sent',
+    load: () => import('./commands/plan.ts'),
+  },
+  {
     name: 'check',
     summary: 'find every problem of a config; sends nothing',
     load: () => import('./commands/check.ts'),

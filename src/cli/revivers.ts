@@ -23,6 +23,7 @@ const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
   batch: () => import('./revive/batch.ts'),
   eval: () => import('./revive/eval.ts'),
   plan: () => import('./revive/plan.ts'),
+  project: () => import('./revive/project.ts'),
 };
 
 /** The kind of what was run; a fork is of its parent's kind. */

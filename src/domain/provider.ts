@@ -47,6 +47,8 @@ export interface Provider {
   readonly accounting: AccountingProfile;
   /** Most calls in flight unless the user says otherwise. */
   readonly ceiling: number;
+  /** How long an answer takes, where that is known before: simulated providers say so. */
+  readonly expectedLatency?: { readonly medianMs: number; readonly sigma: number };
   /** Provider delay of the config: becomes `minGapMs` of its lane. */
   readonly delayMs?: number;
   call(request: ModelRequest, options: CallOptions): Promise<Outcome>;

@@ -136,7 +136,9 @@ export async function resumeRun(
       { run: id },
     );
   }
-  const settings = { ...settingsOf(record.options), ...changes };
+  // A time limit is for one sitting: whoever resumes a run that it stopped wants it to go on.
+  const { maxDurationMs: _, ...kept } = settingsOf(record.options);
+  const settings = { ...kept, ...changes };
   const source = record.planned === undefined ? cases : undefined;
   return holdRun(run, host, () =>
     executeRun({ run, host, settings, source, traits: undefined, planned: record.planned, resumed: true }),

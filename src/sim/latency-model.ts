@@ -42,3 +42,10 @@ export function drawLatency(model: LatencyModel, random: Random): Millis {
   const sigma = Math.log(model.p95Ms / Math.max(model.medianMs, 1e-9)) / z95;
   return model.medianMs * Math.exp(sigma * normal);
 }
+
+/** The middle of a model and how wide it is, for forecasts. */
+export function typicalLatency(model: LatencyModel): { readonly medianMs: Millis; readonly sigma: number } {
+  if (model.kind === 'fixed') return { medianMs: model.ms, sigma: 0 };
+  if (model.kind === 'uniform') return { medianMs: (model.fromMs + model.toMs) / 2, sigma: 0.2 };
+  return { medianMs: model.medianMs, sigma: Math.log(model.p95Ms / model.medianMs) / z95 };
+}

@@ -19,7 +19,7 @@ import type {
   Usage,
 } from '../../domain/reply.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { drawLatency } from '../../sim/latency-model.ts';
+import { drawLatency, typicalLatency } from '../../sim/latency-model.ts';
 import { hashText, seededRandom } from '../../sim/seeded-random.ts';
 import type { SimRequest } from '../../sim/server-model.ts';
 import { accountingProfiles } from '../accounting.ts';
@@ -61,6 +61,7 @@ class SimProvider implements Provider {
   readonly accounting = accountingProfiles.plain;
   readonly ceiling: number;
   readonly delayMs?: number;
+  readonly expectedLatency;
   readonly #options: SimOptions;
   readonly #clock: Clock;
   readonly #limiter: SimLimiter;
@@ -76,6 +77,7 @@ class SimProvider implements Provider {
     this.laneKey = key;
     this.nodes = [options.limits === undefined ? { key } : { key, limits: options.limits }];
     this.ceiling = 64;
+    this.expectedLatency = typicalLatency(sim.latency);
     this.#options = sim;
     this.#clock = clock;
     this.#limiter = new SimLimiter(sim);

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CliContext } from './cli-context.ts';
+import { runCommandLine } from './main.ts';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'parlane-run-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const parlane = async (...args: string[]): Promise<{ code: number; out: string; err: string }> => {
+  const said = { code: 0, out: '', err: '' };
+  const context: CliContext = {
+    env: {},
+    cwd,
+    terminal: { isTTY: false, columns: 80 },
+    print: (text) => {
+      said.out += `${text}\n`;
+    },
+    write: (text) => {
+      said.out += text;
+    },
+    complain: (text) => {
+      said.err += `${text}\n`;
+    },
+    exit: (code) => {
+      said.code = code;
+    },
+  };
+  await runCommandLine(args, context);
+  return said;
+};
+
+const config = (more = ''): void =>
+  writeFileSync(
+    join(cwd, 'parlane.yaml'),
+    `description: desk
+prompts: ["Say {{word}}"]
+providers: [sim:instant, "sim:echo"]
+tests:
+  - {description: apple, vars: {word: apple}, assert: [{type: icontains, value: apple}]}
+  - {description: pear, vars: {word: pear}, assert: [{type: icontains, value: cherry}]}
+conversations:
+  - spec: order_desk
+    scenarios:
+      - {name: buys apples, variables: {client_name: Ada, goal: order two boxes of apples}}
+    models: {agent: "sim:agent?latency=0ms", client: "sim:client?latency=0ms"}
+    repeat: 2
+${more}`,
+  );
+
+describe('parlane run', () => {
+  it('runs evals and conversations of one file through the same lanes, forecast before and summary after', async () => {
+    config();
+    const { code, out, err } = await parlane('run');
+    expect(err).toMatch(/parlane\.yaml {2}ok {2}\(4 test cases \+ 2 conversations\)/);
+    expect(err).toMatch(/LANE +CASES +CALLS/);
+    expect(out).toMatch(/6 cases in .*passed/);
+    expect(out).toMatch(/FAILED +#\d+ +pear/);
+    expect(code).toBe(100);
+    const runs = JSON.parse((await parlane('runs', '--json')).out) as { runs: { planned: number; status: string }[] };
+    expect(runs.runs).toMatchObject([{ planned: 6, status: 'complete' }]);
+  });
+
+  it('with --failed runs what did not pass last time, and --only what is named', async () => {
+    config();
+    await parlane('run', '--no-forecast');
+    expect((await parlane('run', '--failed', '--no-forecast')).out).toMatch(/2 cases in/);
+    expect((await parlane('run', '--only', 'pe*r', '--no-forecast')).out).toMatch(/2 cases in .* 2 failed/);
+    expect((await parlane('run', '--only', '#2', '--no-forecast')).out).toMatch(/1 case in/);
+  });
+
+  it('with --json tells every event as a line and nothing else on stdout', async () => {
+    config();
+    const { out, code } = await parlane('run', '--json', '--fail-under', '10%');
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(events[0]).toMatchObject({ type: 'run-start', planned: 6 });
+    expect(events.at(-1)).toMatchObject({ type: 'run-end', complete: true });
+    expect(events.filter(({ type }) => type === 'case-end')).toHaveLength(6);
+    expect(code).toBe(0);
+  });
+
+  it('stops at its time limit, resumable, and resume finishes it with the same table', async () => {
+    config();
+    const stopped = await parlane('run', '--max-time', '1ms', '--no-forecast');
+    expect(stopped.code).toBe(3);
+    expect(stopped.out).toMatch(/Continue: +npx[\s\S]*parlane[\s\S]*resume/);
+    const resumed = await parlane('resume');
+    expect(resumed.out).toMatch(/6 cases: .*0 open/);
+    expect(resumed.code).toBe(100);
+  });
+
+  it.each([
+    [['run'], /there is no config here/],
+    [['run', '--max-time', 'soon'], /--max-time is "soon"\. Write a time like 90s/],
+    [['run', '--fail-under', 'most'], /Write a share like 95%/],
+    [['run', '--repeat', '0'], /--repeat is "0"/],
+    [['run', '--budget', '-1'], /--budget is "-1"/],
+    [['run', 'nowhere.yaml'], /nowhere\.yaml.*there is no such config file/],
+  ])('refuses %j, spends nothing and exits with 2', async (args, message) => {
+    const { code, err } = await parlane(...args);
+    expect(err).toMatch(message);
+    expect(code).toBe(2);
+  });
+
+  it('refuses filters that leave nothing', async () => {
+    config();
+    const { code, err } = await parlane('run', '--only', 'zebra');
+    expect(err).toMatch(/nothing to run/);
+    expect(code).toBe(2);
+  });
+});
+
+describe('parlane plan', () => {
+  it('tells calls, time and cost per lane and sends nothing', async () => {
+    config();
+    const { out, code } = await parlane('plan');
+    expect(out).toMatch(/sim:instant +2/);
+    expect(out).toMatch(/Nothing was sent\./);
+    expect(code).toBe(0);
+    expect((await parlane('runs')).out).toBe('No runs yet.\n');
+  });
+
+  it('says what another limit would change', async () => {
+    config('lanes: {"sim:instant": {rpm: 2}}\n');
+    const { out } = await parlane('plan', '--what-if', 'sim:instant.rpm=600');
+    expect(out).toMatch(/instead of .* sooner/);
+    expect((await parlane('plan', '--what-if', 'nowhere.rpm=1')).err).toMatch(/No lane is called "nowhere"/);
+    const json = JSON.parse((await parlane('plan', '--json')).out) as { cases: number; lanes: unknown[] };
+    expect(json.cases).toBe(6);
+  });
+});

@@ -1,0 +1,134 @@
+/** A project's forecast: its real cases and prompts, its lanes with their limits, and what earlier runs teach. */
+import type { Case, PromptCase } from '../domain/case.ts';
+import type { Forecast } from '../domain/forecast.ts';
+import type { LaneKey } from '../domain/ids.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { Row } from '../domain/row.ts';
+import { type ForecastInput, forecastRun } from '../forecast/forecast-run.ts';
+import { type PastCases, pastCases } from '../forecast/past-cases.ts';
+import type { GuessedCall, PlannedCase, PlannedLane } from '../forecast/planned-work.ts';
+import { whatIf } from '../forecast/what-if.ts';
+import { factsOf } from '../grading/assertion-table.ts';
+import type { RunRecord, Store } from '../store/store.ts';
+import { detailOf } from './conversation-case.ts';
+import { lanesLimits } from './eval-providers.ts';
+import type { Project } from './project.ts';
+import { eventsOf } from './read-run.ts';
+
+export interface ForecastOptions {
+  readonly store?: Store;
+  /** `lane.rpm=1000`, one by one. */
+  readonly whatIf?: readonly string[];
+  /** Learn from this run alone: a pilot. */
+  readonly pilot?: { readonly run: RunRecord; readonly cases: number };
+  readonly pricesFrom?: string;
+}
+
+/** Where nobody knows better: an answer of a few sentences. */
+const guessedOutput = 180;
+const charactersPerToken = 4;
+/** Past runs that are read, the newest first. */
+const readRuns = 5;
+
+export async function forecastProject(project: Project, options: ForecastOptions = {}): Promise<Forecast> {
+  const cases: PlannedCase[] = [];
+  const lanes = new Map<LaneKey, PlannedLane>();
+  const meet = async (name: string): Promise<LaneKey> => {
+    const provider = project.provider(name);
+    if (!lanes.has(provider.laneKey)) lanes.set(provider.laneKey, await plannedLane(provider, project, options.store));
+    return provider.laneKey;
+  };
+  for await (const one of project.cases()) cases.push(await plannedCase(one, meet));
+  const past = await learnPast(options);
+  let planned: readonly PlannedLane[] = [...lanes.values()];
+  for (const text of options.whatIf ?? []) planned = whatIf(planned, text);
+  const input: ForecastInput = {
+    cases,
+    lanes: planned,
+    ...(past === undefined ? {} : { past }),
+    ...(project.globalCap === undefined ? {} : { globalCap: project.globalCap }),
+    ...(options.pilot === undefined ? {} : { pastName: `a pilot of ${options.pilot.cases}` }),
+    ...(options.pricesFrom === undefined ? {} : { pricesFrom: options.pricesFrom }),
+  };
+  return forecastRun(input);
+}
+
+async function plannedLane(provider: Provider, project: Project, store: Store | undefined): Promise<PlannedLane> {
+  const own = provider.nodes.find((node) => node.key === provider.laneKey)?.limits;
+  const limits = { ...own, ...lanesLimits(project.suite)(provider) };
+  return {
+    spec: {
+      key: provider.laneKey,
+      limits,
+      shared: provider.nodes.filter((node) => node.key !== provider.laneKey),
+      ceiling: provider.ceiling,
+      accounting: provider.accounting,
+      learned: (await store?.limits(provider.laneKey)) ?? [],
+    },
+    price: (usage) => provider.price(usage),
+    ...(provider.expectedLatency === undefined ? {} : { latency: provider.expectedLatency }),
+  };
+}
+
+async function plannedCase(one: Case, meet: (name: string) => Promise<LaneKey>): Promise<PlannedCase> {
+  const lane = await meet(one.column.provider);
+  const guess = one.kind === 'prompt' ? await promptCalls(one, lane, meet) : await turnCalls(one, meet);
+  return { lane, family: one.column.prompt, name: one.name, guess };
+}
+
+async function promptCalls(
+  one: PromptCase,
+  lane: LaneKey,
+  meet: (name: string) => Promise<LaneKey>,
+): Promise<GuessedCall[]> {
+  const text = one.prompt.length + JSON.stringify(one.vars).length;
+  const calls = [{ lane, inputTokens: Math.ceil(text / charactersPerToken), outputTokens: guessedOutput }];
+  for (const check of one.checks) {
+    if (factsOf(check.type)?.modelGraded !== true || typeof check.provider !== 'string') continue;
+    calls.push({ lane: await meet(check.provider), inputTokens: 400 + guessedOutput, outputTokens: 80 });
+  }
+  return calls;
+}
+
+/** Turns go to and fro between agent and client; each call carries what was said before. */
+async function turnCalls(
+  one: Extract<Case, { kind: 'conversation' }>,
+  meet: (name: string) => Promise<LaneKey>,
+): Promise<GuessedCall[]> {
+  const { models } = detailOf(one);
+  const sides = [
+    await meet(models.agent.provider),
+    ...(models.client === undefined ? [] : [await meet(models.client.provider)]),
+  ];
+  const count = Math.max(2, one.expectedCalls ?? 12);
+  const calls: GuessedCall[] = Array.from({ length: count }, (_, at) => ({
+    lane: sides[at % sides.length] as LaneKey,
+    inputTokens: 600 + 60 * at,
+    outputTokens: 60,
+  }));
+  if (models.judge !== undefined)
+    calls.push({ lane: await meet(models.judge.provider), inputTokens: 600 + 60 * count, outputTokens: 80 });
+  return calls;
+}
+
+/** The newest finished runs, as chains of calls; the newest last, since the newest are kept. */
+async function learnPast({ store, pilot }: ForecastOptions): Promise<PastCases | undefined> {
+  if (store === undefined) return undefined;
+  const runs =
+    pilot === undefined
+      ? (await store.runs())
+          .filter(({ status }) => status === 'complete')
+          .slice(0, readRuns)
+          .reverse()
+      : [pilot.run];
+  const prompts = new Map<number, string>();
+  const collector = pastCases((row: Row) => prompts.get(row.column) ?? '');
+  for (const { id } of runs) {
+    const run = await store.openRun(id);
+    if (run === undefined) continue;
+    for (const column of await run.columns()) prompts.set(column.position, column.prompt);
+    for await (const event of eventsOf(run)) collector.observe(event);
+  }
+  const past = collector.build();
+  return past.seen === 0 ? undefined : past;
+}

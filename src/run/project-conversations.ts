@@ -1,0 +1,138 @@
+/** The `conversations:` of a config -> batches: scenarios, specification, models and limits, or every problem there is. */
+import { isAbsolute, join } from 'node:path';
+import { checkSetup, type ModelChoice } from '../conversation/setup.ts';
+import { ParlaneError } from '../domain/errors.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { Scenario } from '../domain/scenario.ts';
+import type { Suite } from '../domain/suite.ts';
+import type { Assertion } from '../domain/verdict.ts';
+import { realFiles } from '../platform/files.ts';
+import { loadScenarios } from '../prompts/load-scenarios.ts';
+import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
+import { PromptSpecificationManager, problemsError } from '../prompts/specification-manager.ts';
+import type { Store } from '../store/store.ts';
+import type { ConversationBatch } from './plan-conversations.ts';
+
+export interface ProjectBatch extends ConversationBatch {
+  readonly name: string;
+}
+
+/** Reads every batch of a suite. Nothing is sent; what cannot be played is told here. */
+export async function projectBatches(
+  suite: Suite,
+  store: Store | undefined,
+  specsFolder?: string,
+): Promise<ProjectBatch[]> {
+  const manager = new PromptSpecificationManager(realFiles, specsFolder ?? join(suite.folder, 'prompts'));
+  const batches: ProjectBatch[] = [];
+  for (const [at, entry] of suite.conversations.entries())
+    batches.push(await batchOf(entry, at, suite, manager, store));
+  return batches;
+}
+
+async function batchOf(
+  entry: JsonObject,
+  at: number,
+  suite: Suite,
+  manager: PromptSpecificationManager,
+  store: Store | undefined,
+): Promise<ProjectBatch> {
+  const snapshot = await manager.snapshot(entry['spec'] as string | undefined);
+  const models = modelsOf(entry, at, suite);
+  const enrichment = entry['enrichment'] as ConversationBatch['enrichment'];
+  const scenarios = await scenariosOf(
+    entry['scenarios'] ?? [],
+    suite.folder,
+    snapshot,
+    enrichment !== undefined,
+    models.judge !== undefined,
+  );
+  const lengths = (await store?.lengths(snapshot.specification.name)) ?? [];
+  const batch: ProjectBatch = {
+    name: (entry['name'] as string | undefined) ?? snapshot.specification.name,
+    snapshot,
+    scenarios,
+    useTools: entry['use_tools'] !== false,
+    models,
+    batch: said({
+      maxTurns: entry['max_turns'],
+      timeoutSec: entry['timeout_sec'],
+      firstSpeaker: entry['first_speaker'],
+    }),
+    ...(enrichment === undefined ? {} : { enrichment }),
+    ...(entry['repeat'] === undefined ? {} : { repeat: entry['repeat'] as number }),
+    checks: (entry['checks'] ?? []) as unknown as readonly Assertion[],
+    expectedCalls: new Map(lengths.map(({ name, calls }) => [name, calls])),
+  };
+  for (const scenario of scenarios) checkSetup({ ...batch, scenario });
+  return batch;
+}
+
+const said = <T extends object>(parts: T): object =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+
+async function scenariosOf(
+  given: Json,
+  folder: string,
+  snapshot: SpecificationSnapshot,
+  enriched: boolean,
+  scored: boolean,
+): Promise<readonly Scenario[]> {
+  const setting = { specification: snapshot.specification, enriched, scored };
+  const [file, text] =
+    typeof given === 'string' ? await readScenarios(given, folder) : ['conversations', JSON.stringify(given)];
+  const { scenarios, problems } = loadScenarios(file, text, setting);
+  if (problems.length > 0) throw problemsError('The scenarios cannot be played.', problems);
+  return scenarios;
+}
+
+async function readScenarios(reference: string, folder: string): Promise<[string, string]> {
+  const named = reference.replace(/^file:\/\//, '');
+  const path = isAbsolute(named) ? named : join(folder, named);
+  const text = await realFiles.read(path).catch((): undefined => undefined);
+  if (text !== undefined) return [path, text];
+  throw new ParlaneError(
+    'run/no-scenarios',
+    `There is no scenario file ${named}.`,
+    'Check the path after scenarios:; it starts at the config.',
+    { path },
+  );
+}
+
+const parts = ['agent', 'client', 'judge'] as const;
+
+/** `{agent: openai:gpt-4.1, client: {id: ..., temperature: 0}}`; agents of the specification may be named too. */
+function modelsOf(entry: JsonObject, at: number, suite: Suite): ConversationBatch['models'] & { judge?: ModelChoice } {
+  const given = (entry['models'] ?? {}) as JsonObject;
+  const fallback = suite.providers[0]?.name;
+  const agent = given['agent'] === undefined ? fallback && { provider: fallback } : choiceOf(given['agent']);
+  if (!agent) {
+    throw new ParlaneError(
+      'run/no-agent-model',
+      `conversations[${at}] names no model for the agent.`,
+      'Add models: {agent: openai:gpt-4.1, client: openai:gpt-4.1-mini}.',
+    );
+  }
+  const client = given['client'] === undefined ? agent : choiceOf(given['client']);
+  const agents = Object.entries(given).filter(([name]) => !parts.includes(name as (typeof parts)[number]));
+  return {
+    agent,
+    client,
+    ...(given['judge'] === undefined ? {} : { judge: choiceOf(given['judge']) }),
+    ...(agents.length === 0
+      ? {}
+      : { agents: Object.fromEntries(agents.map(([name, model]) => [name, choiceOf(model)])) }),
+  };
+}
+
+/** A definition with settings of its own travels as its JSON text; the run resolves it. */
+function choiceOf(model: Json): ModelChoice {
+  if (typeof model === 'string') return { provider: model };
+  const { id, provider, temperature, params, config } = model as JsonObject;
+  const name = String(id ?? provider ?? '');
+  return {
+    provider: config === undefined ? name : JSON.stringify({ id: name, config }),
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(params === undefined ? {} : { params: params as JsonObject }),
+  };
+}

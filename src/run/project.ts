@@ -1,0 +1,190 @@
+/**
+ * A project: the evals and conversations of one suite, planned together and played through the same lanes.
+ *
+ * Job: put plan, providers, lanes and runners together, for whoever runs, resumes, forecasts or looks. Not its job:
+ * running (`run-plan.ts`), reading files (`config/`), telling people.
+ */
+import type { ConfigFiles } from '../config/config-files.ts';
+import type { Case, ConversationCase } from '../domain/case.ts';
+import type { Json } from '../domain/json.ts';
+import type { LaneEvent } from '../domain/lane.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { Suite } from '../domain/suite.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ClosableCodeRunner } from '../platform/code-runner.ts';
+import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
+import type { HttpClient } from '../providers/http-client.ts';
+import type { Store } from '../store/store.ts';
+import type { CaseRunners } from './case-runner.ts';
+import { conversationRunner } from './conversation-case.ts';
+import { openConversationHost } from './conversation-host.ts';
+import { evalProviders, lanesLimits } from './eval-providers.ts';
+import { evalRunner } from './eval-runner.ts';
+import { type EvalSettings, evalSettings } from './eval-settings.ts';
+import { evalParts } from './evaluate.ts';
+import { Lanes } from './lanes.ts';
+import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
+import { type EvalPlan, planEval } from './plan-eval.ts';
+import { type ProjectBatch, projectBatches } from './project-conversations.ts';
+import type { RunSettings } from './run-settings.ts';
+import { suiteJson } from './suite-snapshot.ts';
+
+export interface ProjectOptions extends EvalSettings {
+  readonly suite: Suite;
+  readonly clock: Clock;
+  readonly files: ConfigFiles;
+  readonly code: ClosableCodeRunner;
+  readonly http: HttpClient;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  /** Where lengths of earlier runs are known; without one, conversations are expected to take their longest. */
+  readonly store?: Store;
+  readonly specsFolder?: string;
+  readonly budgetUsd?: number;
+  readonly maxDurationMs?: number;
+  /** Keeps the cases whose name, number or tag it likes. */
+  readonly keep?: (one: Case) => boolean;
+}
+
+export interface ProjectHost {
+  provider(name: string): Provider;
+  lanes(onEvent?: (event: LaneEvent) => void): Lanes;
+  readonly runners: CaseRunners;
+  /** Lets go of the network and of user code that conversations opened. */
+  close(): Promise<void>;
+}
+
+export interface Project extends ProjectHost {
+  readonly name: string;
+  readonly suite: Suite;
+  readonly evals: EvalPlan | undefined;
+  readonly batches: readonly ProjectBatch[];
+  readonly planned: number;
+  readonly traits: EvalPlan['traits'];
+  readonly snapshot: Json;
+  readonly settings: Partial<RunSettings>;
+  readonly globalCap: number | undefined;
+  /** In the order in which they should be admitted; indexes are the plan's. */
+  cases(): AsyncIterable<Case>;
+}
+
+const nothingToOrder = { serial: false, stateful: false };
+
+const hasEvals = (suite: Suite): boolean => suite.providers.length > 0 && suite.prompts.length > 0;
+
+export async function openProject(options: ProjectOptions): Promise<Project> {
+  const { suite } = options;
+  const settings = evalSettings(suite, options, options.env);
+  const evals = hasEvals(suite) ? await planEval(suite, { ...options, ...settings }) : undefined;
+  const batches = await projectBatches(suite, options.store, options.specsFolder);
+  const conversations = planBatches(batches, evals?.planned ?? 0, evals?.columns.length ?? 0, options.repeat);
+  const host = projectHost(options, new Map(batches.map(({ snapshot }) => [snapshot.hash, snapshot])));
+  nameProviders(evals, batches, host.provider);
+  const kept = options.keep ?? (() => true);
+  const chosen = conversations.filter(kept);
+  return {
+    name: suite.description ?? (evals === undefined ? 'conversations' : 'eval'),
+    suite,
+    evals,
+    batches,
+    planned:
+      options.keep === undefined
+        ? (evals?.planned ?? 0) + conversations.length
+        : (await countKept(evals, kept)) + chosen.length,
+    traits: evals?.traits ?? nothingToOrder,
+    snapshot: {
+      kind: 'project',
+      suite: suiteJson(suite),
+      specifications: specificationsJson(batches.map(({ snapshot }) => snapshot)),
+    },
+    settings: runSettings(suite, settings, options),
+    globalCap: settings.maxConcurrency,
+    async *cases() {
+      yield* inOrderOfWork(chosen);
+      for await (const one of evals?.cases() ?? []) if (kept(one)) yield one;
+    },
+    ...host,
+  };
+}
+
+/** Every provider that will be asked is made before anything is sent: a missing key is told at once. */
+function nameProviders(
+  evals: EvalPlan | undefined,
+  batches: readonly ProjectBatch[],
+  provider: (name: string) => Provider,
+): void {
+  for (const { column } of evals?.columns ?? []) provider(column.provider);
+  for (const { models } of batches) {
+    for (const choice of [models.agent, models.client, models.judge, ...Object.values(models.agents ?? {})]) {
+      if (choice !== undefined) provider(choice.provider);
+    }
+  }
+}
+
+async function countKept(evals: EvalPlan | undefined, kept: (one: Case) => boolean): Promise<number> {
+  let count = 0;
+  for await (const one of evals?.cases() ?? []) if (kept(one)) count += 1;
+  return count;
+}
+
+function planBatches(
+  batches: readonly ProjectBatch[],
+  firstIndex: number,
+  firstColumn: number,
+  repeat: number | undefined,
+): ConversationCase[] {
+  const cases: ConversationCase[] = [];
+  batches.forEach(({ name: _, ...batch }, at) => {
+    const position = { firstIndex: firstIndex + cases.length, column: firstColumn + at };
+    cases.push(...planConversations({ ...batch, ...(repeat === undefined ? {} : { repeat }) }, position));
+  });
+  return cases;
+}
+
+function runSettings(suite: Suite, settings: EvalSettings, options: ProjectOptions): Partial<RunSettings> {
+  const budgetUsd = options.budgetUsd ?? suite.budgetUsd;
+  const maxDurationMs = options.maxDurationMs ?? settings.maxEvalTimeMs;
+  return {
+    serialize: suite.serialize ?? 'global',
+    ...(settings.timeoutMs === undefined ? {} : { timeoutMs: settings.timeoutMs }),
+    ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
+    ...(budgetUsd === undefined ? {} : { budgetUsdMicros: Math.round(budgetUsd * 1_000_000) }),
+    ...(suite.maxWaitMs === undefined ? {} : { maxWaitMs: suite.maxWaitMs }),
+  };
+}
+
+function newLanes(suite: Suite, clock: Clock, settings: EvalSettings, onEvent?: (event: LaneEvent) => void): Lanes {
+  return new Lanes({
+    clock,
+    limits: lanesLimits(suite),
+    ...(onEvent === undefined ? {} : { onEvent }),
+    ...(settings.maxConcurrency === undefined ? {} : { globalCap: settings.maxConcurrency }),
+    ...(suite.maxWaitMs === undefined ? {} : { maxWaitMs: suite.maxWaitMs }),
+  });
+}
+
+/** What plays the cases of a suite: its providers, lanes and runners. Of a stored run too, from its snapshot alone. */
+export function projectHost(
+  options: Omit<ProjectOptions, 'store' | 'specsFolder' | 'keep'>,
+  specifications: ReadonlyMap<string, SpecificationSnapshot>,
+): ProjectHost {
+  const { suite, clock, env, signal } = options;
+  const settings = evalSettings(suite, options, env);
+  const provider = evalProviders({
+    ...options,
+    ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
+  });
+  const host = specifications.size === 0 ? undefined : openConversationHost({ clock, env, folder: suite.folder });
+  return {
+    provider,
+    lanes: (onEvent) => newLanes(suite, clock, settings, onEvent),
+    runners: {
+      prompt: evalRunner(evalParts(suite, options, signal)),
+      conversation:
+        host === undefined
+          ? () => Promise.reject(new Error('this project holds no conversations'))
+          : conversationRunner({ specifications, ports: host.ports, grading: host.grading }),
+    },
+    close: async () => host?.close(),
+  };
+}
