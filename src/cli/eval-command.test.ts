@@ -78,6 +78,15 @@ describe('parlane eval', () => {
     expect((await parlane(['eval', '--no-write', '-c', 'gone.yaml'])).code).toBe(2);
   });
 
+  it('uses the answers of an earlier eval unless told not to', async () => {
+    config(good);
+    const cached = async (...args: string[]): Promise<boolean> => {
+      await parlane(['eval', '-o', 'r.jsonl', '--no-table', ...args]);
+      return JSON.parse(readFileSync(join(folder, 'r.jsonl'), 'utf8')).response.cached;
+    };
+    expect([await cached(), await cached(), await cached('--no-cache')]).toEqual([false, true, false]);
+  });
+
   it('grades outputs that exist already', async () => {
     writeFileSync(join(folder, 'a.yaml'), '- {type: equals, value: one}\n');
     writeFileSync(join(folder, 'o.json'), '["one", "two"]');
@@ -87,6 +96,11 @@ describe('parlane eval', () => {
 });
 
 describe('parlane check', () => {
+  it('prints the schema for editors, own keys included', async () => {
+    const schema = JSON.parse((await parlane(['check', '--schema'])).out);
+    expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(['prompts', 'tests', 'lanes', 'budget']));
+  });
+
   it('says that nothing is wrong and how many cases there are', async () => {
     config(good);
     expect(await parlane(['check'])).toMatchObject({ code: 0, out: 'No problems. 1 cases; nothing was sent.' });

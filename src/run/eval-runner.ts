@@ -21,6 +21,7 @@ import { type GradeOptions, grade } from '../grading/grade.ts';
 import { type DefaultGraders, graderName } from '../grading/graders/grader-provider.ts';
 import { replyFacts } from '../grading/reply-facts.ts';
 import { runTransform } from '../grading/user-code.ts';
+import { providerIdentity } from '../plan/case-key.ts';
 import type { CaseContext, CaseResult, CaseRunners } from './case-runner.ts';
 import type { EvalHooks } from './eval-hooks.ts';
 import { type Exchange, exchangeOf, type RenderedCase, type Rendering, renderCase } from './render-case.ts';
@@ -91,6 +92,7 @@ async function ask(
   detail: EvalDetail,
   rendered: RenderedCase,
   effects: Effects,
+  settings: string,
 ): Promise<{ reply: Reply; latencyMs?: number }> {
   const { test } = detail;
   if (test.providerOutput !== undefined) return { reply: givenReply(test.providerOutput) };
@@ -105,7 +107,7 @@ async function ask(
       kind: 'chat',
       prompt: rendered.prompt,
       params,
-      context: { vars: rendered.vars, test: test as unknown as Json },
+      context: { vars: rendered.vars, test: test as unknown as Json, settings },
       ...(planned.repeat === 0 ? {} : { repeatIndex: planned.repeat }),
     },
   });
@@ -195,9 +197,11 @@ function rowDetail(
 }
 
 /** Plays one case of an eval. */
-export const evalRunner =
-  (parts: EvalRunnerParts): CaseRunners['prompt'] =>
-  async (planned: PromptCase, context: CaseContext): Promise<CaseResult> => {
+export const evalRunner = (parts: EvalRunnerParts): CaseRunners['prompt'] => {
+  // Which settings an answer was made with, for the cache: a name stands for them within one suite only.
+  const known = new Map(parts.suite.providers.map((one) => [one.name, JSON.stringify(providerIdentity(one))]));
+  const settingsOf = (name: string): string => known.get(name) ?? name;
+  return async (planned: PromptCase, context: CaseContext): Promise<CaseResult> => {
     const { effects, registers, conversation } = context;
     const { signal } = effects;
     const detail = await parts.hooks.beforeEach(evalDetail(planned), signal);
@@ -217,7 +221,7 @@ export const evalRunner =
       rendered = await renderCase(current, registers, history, { ...parts.rendering, signal });
       const unknown = unknownTypeError(detail.test.assert ?? []);
       if (unknown !== undefined) return failed('unknown-assertion', unknown);
-      const asked = await ask(planned, detail, rendered, effects);
+      const asked = await ask(planned, detail, rendered, effects, settingsOf(planned.column.provider));
       reply = asked.reply;
       if (reply.output === null || reply.output === undefined) {
         return { ...failed('no-output', 'No output'), status: 'failed', score: 0 };
@@ -253,3 +257,4 @@ export const evalRunner =
       return failed('code', error instanceof Error ? error.message : String(error));
     }
   };
+};

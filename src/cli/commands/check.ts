@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { loadSuite } from '../../config/load-suite.ts';
 import { ConfigError } from '../../config/loading.ts';
 import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
+import { editorSchema } from '../../config/schema.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
@@ -13,6 +14,7 @@ import { exitCodes } from '../exit-code.ts';
 interface CheckOptions {
   readonly config?: readonly string[];
   readonly json?: boolean;
+  readonly schema?: boolean;
 }
 
 interface Checked {
@@ -45,6 +47,10 @@ async function checkAll(options: CheckOptions, context: CliContext): Promise<Che
 }
 
 async function run(options: CheckOptions, context: CliContext): Promise<void> {
+  if (options.schema === true) {
+    context.print(JSON.stringify(editorSchema(), null, 2));
+    return;
+  }
   const { problems, planned } = await checkAll(options, context);
   const wrong = problems.some(({ severity }) => severity !== 'warning') || planned === 0;
   if (options.json === true) context.print(JSON.stringify({ problems: problemsAsJson(problems), planned }));
@@ -62,6 +68,7 @@ async function run(options: CheckOptions, context: CliContext): Promise<void> {
 export function define(command: Command, context: CliContext): void {
   command
     .option('-c, --config <paths...>', 'config files, patterns or folders (default: the one in this folder)')
+    .option('--schema', 'print the JSON Schema for editors instead')
     .addHelpText('before', 'Examples:\n  parlane check\n  parlane check -c evals/*.yaml --json\n')
     .action((options: CheckOptions) => run(options, context));
 }

@@ -1,6 +1,6 @@
 /** `parlane eval`: a promptfoo config, unchanged. */
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { loadSuite } from '../../config/load-suite.ts';
@@ -19,6 +19,7 @@ import { isAlive, thisProcess } from '../../platform/process-identity.ts';
 import { createHttpClient } from '../../providers/http-client.ts';
 import { type EvalOutcome, evaluate } from '../../run/evaluate.ts';
 import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
+import { openResponseCache } from '../../store/response-cache.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -61,6 +62,9 @@ const totalsLine = ({ outcome, totals }: EvalOutcome): string => {
   return `${counts}, ${totals.aborted} open\nStopped (${outcome.stopReason}). Go on with: parlane eval --resume ${outcome.run}`;
 };
 
+const storeFolder = (flags: EvalFlags, context: CliContext): string =>
+  resolve(context.cwd, flags.store ?? defaultStoreFolder);
+
 interface Session {
   readonly flags: EvalFlags;
   readonly context: CliContext;
@@ -89,6 +93,14 @@ async function play(suite: Suite, configs: readonly string[], session: Session):
       observers: quiet ? [] : [progressLines(context)],
       owner: thisProcess(),
       ownerAlive: (owner) => isAlive(owner, realClock.now()),
+      ...(flags.write === false || flags.cache === false
+        ? {}
+        : {
+            responseCache: openResponseCache({
+              folder: join(storeFolder(flags, context), 'cache'),
+              now: realClock.now,
+            }),
+          }),
       source: { configs: [...configs] } satisfies JsonObject,
       ...(resumed === undefined ? {} : { resume: resumed }),
       ...(flags.budget === undefined ? {} : { budgetUsd: Number(flags.budget) }),
@@ -143,7 +155,7 @@ async function run(flags: EvalFlags, context: CliContext): Promise<void> {
     await loader.close();
   }
   if (loaded.warnings.length > 0 && flags.json !== true) context.complain(problemReport(loaded.warnings));
-  const at = flags.write === false ? ':memory:' : resolve(context.cwd, flags.store ?? defaultStoreFolder);
+  const at = flags.write === false ? ':memory:' : storeFolder(flags, context);
   const store = await openStore({ at });
   try {
     const result = await play(loaded.suite, loaded.configs, { flags, context, env, store });
