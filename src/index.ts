@@ -63,6 +63,7 @@ export { Lanes } from './run/lanes.ts';
 export { promptRunner } from './run/prompt-case.ts';
 export { readRun } from './run/read-run.ts';
 export { type ReplayOutcome, replayCase } from './run/replay-case.ts';
+export { retryRun } from './run/retry-run.ts';
 export { type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run/run-plan.ts';
 export type { RunSettings } from './run/run-settings.ts';
 export { openStore } from './store/open-store.ts';

@@ -20,8 +20,10 @@ export async function holdRun<T>(run: RunStore, host: RunHost, work: () => Promi
   const stamp = (): RunOwner => ({ ...owner, seenAt: clock.now() });
   const other = await run.claim(stamp(), (known) => !(host.ownerAlive?.(known) ?? false));
   if (other !== undefined) throw busy(run.id, other);
+  let over = false;
   let cancel = (): void => {};
   const beat = (): void => {
+    if (over) return;
     cancel = clock.at(clock.now() + beatMs, () => {
       run.change({ owner: stamp() }).then(beat, () => {});
     });
@@ -30,6 +32,7 @@ export async function holdRun<T>(run: RunStore, host: RunHost, work: () => Promi
   try {
     return await work();
   } finally {
+    over = true;
     cancel();
     await run.change({ owner: null }).catch(() => {});
   }

@@ -44,6 +44,7 @@ export class SqlRunStore implements RunStore {
   readonly #parts: SqlParts;
   /** Ordinal of the next event; events are written in chunks, each named by its first. */
   #nextEvent: number;
+  #changing: Promise<void> = Promise.resolve();
 
   constructor(id: RunId, run: number, nextEvent: number, parts: SqlParts) {
     this.id = id;
@@ -61,9 +62,15 @@ export class SqlRunStore implements RunStore {
     return recordOf(this.#parts.statements.sound('runs', cells));
   }
 
-  async change(change: RunChange): Promise<void> {
-    const next = changedRecord(await this.record(), change);
-    await this.#write([this.#parts.statements.put('runs', recordCells(next))], true);
+  change(change: RunChange): Promise<void> {
+    const write = async (): Promise<void> => {
+      const next = changedRecord(await this.record(), change);
+      await this.#write([this.#parts.statements.put('runs', recordCells(next))], true);
+    };
+    // One after another: each change is made to what the last one left.
+    const done = this.#changing.then(write);
+    this.#changing = done.catch(() => {});
+    return done;
   }
 
   async claim(owner: RunOwner, mayTake: (other: RunOwner) => boolean): Promise<RunOwner | undefined> {
@@ -296,7 +303,11 @@ export class SqlRunStore implements RunStore {
   }
 
   saveRow(row: Row, writes?: CaseWrites): Promise<void> {
-    const cells: Omit<RowsTable, 'crc'> = {
+    return this.#write([this.#parts.statements.put('rows', this.#rowCells(row, writes))], true);
+  }
+
+  #rowCells(row: Row, writes?: CaseWrites): Omit<RowsTable, 'crc'> {
+    return {
       run: this.#run,
       idx: row.index,
       status: row.status,
@@ -304,7 +315,32 @@ export class SqlRunStore implements RunStore {
       body: JSON.stringify(row),
       writes: writes === undefined ? null : JSON.stringify(writes),
     };
-    return this.#write([this.#parts.statements.put('rows', cells)], true);
+  }
+
+  async reopen(index: CaseIndex, keep: (answer: Answer) => boolean): Promise<void> {
+    const { db, statements } = this.#parts;
+    const [stored] = await this.rows({ after: index - 1, limit: 1 });
+    if (stored === undefined || stored.row.index !== index) return;
+    const forgotten = [...(await this.history(index)).answers.values()].filter((answer) => !keep(answer));
+    const forget = (answer: Answer): Write => {
+      const remove = db
+        .deleteFrom('answers')
+        .where('run', '=', this.#run)
+        .where('idx', '=', index)
+        .where('path', '=', answer.path);
+      const { sql: text, parameters } = remove.compile();
+      return { sql: text, values: parameters as Write['values'] };
+    };
+    const removeRow = db.deleteFrom('rows').where('run', '=', this.#run).where('idx', '=', index).compile();
+    const row: Row = { ...stored.row, provisional: true };
+    await this.#write(
+      [
+        ...forgotten.map(forget),
+        { sql: removeRow.sql, values: removeRow.parameters as Write['values'] },
+        statements.put('rows', this.#rowCells(row)),
+      ],
+      true,
+    );
   }
 
   async rows({ after, limit }: { after: number; limit: number }): Promise<readonly StoredRow[]> {

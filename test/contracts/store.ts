@@ -136,6 +136,14 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       });
     });
 
+    it('makes changes that are asked for at once one after another', async () => {
+      await using store = disposable(await open());
+      const run = await newRun(store, 'one');
+      const owner = { host: 'h', pid: 1, startedAt: 'a', seenAt: 1 };
+      await Promise.all([run.change({ planned: 3 }), run.change({ owner }), run.change({ status: 'complete' })]);
+      expect(await run.record()).toMatchObject({ planned: 3, owner, status: 'complete' });
+    });
+
     it('gives a run to one owner until it may be taken from him', async () => {
       await using store = disposable(await open());
       const run = await newRun(store, 'one');
@@ -246,6 +254,27 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         { row: rowOf(one), writes: { register: { name: 'x', value: 1 } } },
       ]);
       expect(await run.rowCounts()).toMatchObject({ total: 1, provisional: 0, passed: 1, failed: 0 });
+    });
+
+    it('opens a finished case again and forgets the answers that are not kept', async () => {
+      await using store = disposable(await open());
+      const run = await newRun(store, 'one');
+      await run.addCases([{ position: 0, case: promptCase(0) }]);
+      const encoder = new RequestEncoder();
+      for (const path of ['good', 'bad']) {
+        await run.intend(intent(encoder, path, { request: path }));
+        await run.answer(answer(path));
+      }
+      await run.saveRow(rowOf(promptCase(0), { status: 'error' }));
+      expect(await run.openCases({ after: -1, limit: 9 })).toHaveLength(0);
+      await run.reopen(caseIndex(0), ({ path }) => path === 'good');
+      expect(await run.openCases({ after: -1, limit: 9 })).toHaveLength(1);
+      const { answers, sends } = await run.history(caseIndex(0));
+      expect([...answers.keys()]).toEqual(['good']);
+      expect(sends.get('bad')).toBe(1);
+      expect([...(await run.begun())]).toEqual([0]);
+      await run.saveRow(rowOf(promptCase(0)));
+      expect(await run.rowCounts()).toMatchObject({ total: 1, provisional: 0, passed: 1, error: 0 });
     });
 
     it('reads rows page by page in plan order', async () => {
