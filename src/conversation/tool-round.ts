@@ -11,6 +11,7 @@ import type { Millis } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { ToolCall } from '../domain/message.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
+import { longestArguments } from '../tools/parse-arguments.ts';
 import { toolError } from '../tools/parse-result.ts';
 import type { ToolOutcome } from '../tools/tool-emulator.ts';
 import { endCallName, endCallResult, readEndCall } from './end-call.ts';
@@ -51,11 +52,18 @@ export function rekey(stage: Stage, part: Part, calls: readonly ToolCall[], roun
     const plain: RecordedToolCall = {
       id,
       type: 'function',
-      function: { name: call.function.name.toWellFormed(), arguments: call.function.arguments.toWellFormed() },
+      function: {
+        name: call.function.name.toWellFormed(),
+        arguments: shortened(call.function.arguments.toWellFormed()),
+      },
     };
     return own || text === '' ? plain : { ...plain, original_id: text };
   });
 }
+
+/** What nobody can use is not kept whole, nor sent back to the model. */
+const cut = '... [cut]';
+const shortened = (text: string): string => (text.length > longestArguments ? `${text.slice(0, 2_000)}${cut}` : text);
 
 function unusedId(stage: Stage, wanted: string): string {
   return stage.usedCallIds.has(wanted) ? unusedId(stage, `${wanted}_`) : wanted;
@@ -135,6 +143,7 @@ class ToolRound {
     const key = `${this.#part.key}\n${name}\n${call.function.arguments}`;
     this.#turn.sameInARow = key === this.#turn.lastCall ? this.#turn.sameInARow + 1 : 1;
     this.#turn.lastCall = key;
+    if (call.function.arguments.endsWith(cut)) return `the arguments are longer than ${longestArguments} characters`;
     if (this.#turn.calls > limits.toolCalls) {
       this.#ending ??= looping(
         `${this.#part.speaker} asked for more than ${limits.toolCalls} tool calls in turn ${turn}.`,

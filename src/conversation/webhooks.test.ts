@@ -1,4 +1,5 @@
 /** Enrichment and session webhooks over real sockets: what they give, and each way in which they fail. */
+import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import type { Json } from '../domain/json.ts';
 import { realClock } from '../platform/clock.ts';
 import { createHttpClient, type HttpClient } from '../providers/http-client.ts';
 import { toolHttp } from '../run/tool-http.ts';
+import { faultMatrix } from '../testing/fault-matrix.ts';
 import { selfSignedCertificate } from '../testing/self-signed.ts';
 import { type EnrichmentSettings, liveSessions, mergeVariables } from './enrichment.ts';
 import { replyOf } from './memory-effects.ts';
@@ -238,6 +240,21 @@ describe('a webhook that fails', () => {
   it('a metadata address is never asked', async () => {
     const { result } = await ask({ url: 'http://169.254.169.254/latest' });
     expect(result.error).toContain('not allowed');
+  });
+
+  it('W8 values that look like headers or templates are data', async () => {
+    const odd = { goal: '{{ session_id }}\r\nx-admin: 1' };
+    respond = variables(odd);
+    const { result, effects } = await ask({ url });
+    expect(result).toMatchObject({ status: 'completed', variables: odd });
+    expect(lastMessages(effects, 'client')[0]?.content).toBe(`You want ${odd.goal}.`);
+  });
+
+  it('meets every webhook row of the fault matrix', () => {
+    const here = readFileSync(import.meta.filename, 'utf8');
+    const missing = faultMatrix.webhooks.filter(({ id }) => !new RegExp(`'${id} `).test(here));
+    expect(missing).toEqual([]);
+    expect(faultMatrix.webhooks).toHaveLength(10);
   });
 
   it('may leave a variable missing, which is found before any money is spent', async () => {
