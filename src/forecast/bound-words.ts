@@ -1,7 +1,7 @@
 import type { LaneKey } from '../domain/ids.ts';
 import { amount } from '../domain/measures.ts';
 import type { PlannedLane } from './planned-work.ts';
-import type { WorldLane, WorldResult } from './play-world.ts';
+import type { WorldLane } from './play-world.ts';
 
 interface Term {
   readonly ms: number;
@@ -14,12 +14,11 @@ function rateTerm(units: number, perMinute: number | undefined, capacity: number
 }
 
 /** Everything that a lane cannot be quicker than, in the words of its limits. */
-function termsOf({ spec }: PlannedLane, lane: WorldLane, world: WorldResult): Term[] {
+function termsOf({ spec }: PlannedLane, lane: WorldLane): Term[] {
   const { limits, learned } = spec;
   const found = (resource: string) => learned?.find((each) => each.resource === resource);
   const places = limits?.maxConcurrent ?? spec.ceiling ?? 512;
   const gap = limits?.minGapMs ?? 0;
-  const perCall = lane.calls === 0 ? 0 : lane.latencyMs / lane.calls;
   return [
     ...rateTerm(
       lane.calls,
@@ -30,20 +29,15 @@ function termsOf({ spec }: PlannedLane, lane: WorldLane, world: WorldResult): Te
     ...rateTerm(lane.tokens, limits?.tpm ?? found('tokens')?.ratePerMinute, found('tokens')?.capacity ?? 0, 'tokens'),
     { ms: lane.latencyMs / places, words: `${places} at a time` },
     ...(gap > 0 ? [{ ms: gap * lane.calls, words: `${gap} ms between calls` }] : []),
-    world.longestCaseMs > 2.5 * perCall
-      ? { ms: world.longestCaseMs, words: 'conversation turns' }
-      : { ms: world.longestCaseMs, words: 'answer time' },
+    lane.mostCallsOfCase > 2
+      ? { ms: lane.longestCaseMs, words: 'conversation turns' }
+      : { ms: lane.longestCaseMs, words: 'answer time' },
   ];
 }
 
 /** What decides how long a lane takes, for a person. */
-export function boundWords(
-  lane: PlannedLane,
-  result: WorldLane,
-  world: WorldResult,
-  follows: LaneKey | undefined,
-): string {
-  const terms = termsOf(lane, result, world);
+export function boundWords(lane: PlannedLane, result: WorldLane, follows: LaneKey | undefined): string {
+  const terms = termsOf(lane, result);
   const most = terms.reduce((best, term) => (term.ms > best.ms ? term : best), { ms: -1, words: 'nothing' });
   // A lane that serves another one and is not held by a limit of its own goes at the other's pace.
   if (follows !== undefined && most.ms < result.endsAtMs * 0.8)

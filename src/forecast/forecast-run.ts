@@ -108,7 +108,7 @@ function laneForecast(
       tokens: rangeOf(results.map(({ tokens }) => Math.round(tokens))),
       timeMs: rangeOf(results.map(({ endsAtMs }) => endsAtMs)),
       costUsdMicros: costRange(results.map(({ costUsdMicros }) => costUsdMicros)),
-      boundBy: boundWords(planned, typical, middle, cases === 0 ? own.largest : undefined),
+      boundBy: boundWords(planned, typical, cases === 0 ? own.largest : undefined),
     },
   ];
 }

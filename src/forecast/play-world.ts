@@ -14,12 +14,15 @@ export interface WorldLane {
   /** Null as soon as one price is unknown. */
   costUsdMicros: UsdMicros | null;
   endsAtMs: number;
+  /** Of the cases that ask this lane: what one of them takes by itself. */
+  longestCaseMs: number;
+  /** And how many calls the longest of them makes. */
+  mostCallsOfCase: number;
 }
 
 export interface WorldResult {
   readonly lanes: readonly WorldLane[];
   readonly makespanMs: number;
-  readonly longestCaseMs: number;
   /** How many cases were drawn from each source. */
   readonly sources: Readonly<Record<DrawnCase['from'], number>>;
 }
@@ -46,10 +49,13 @@ function addCost(lane: WorldLane, price: UsdMicros | undefined | null): void {
 }
 
 function tally(drawn: DrawnCase, planned: readonly PlannedLane[], lanes: readonly WorldLane[]): void {
+  const caseMs = drawn.work.calls.reduce((sum, call) => sum + call.gapMs + call.latencyMs, 0);
   for (const call of drawn.work.calls) {
     const lane = lanes[call.lane];
     if (lane === undefined) continue;
     lane.calls++;
+    lane.longestCaseMs = Math.max(lane.longestCaseMs, caseMs);
+    lane.mostCallsOfCase = Math.max(lane.mostCallsOfCase, drawn.work.calls.length);
     lane.tokens += call.input + call.output;
     lane.latencyMs += call.latencyMs;
     const listed = planned[call.lane]?.price?.({ inputTokens: call.input, outputTokens: call.output });
@@ -67,18 +73,21 @@ export function playWorld(
   options: { readonly globalCap?: number; readonly ahead: number },
 ): WorldResult {
   const at = new Map(planned.map(({ spec }, position) => [spec.key, position]));
-  const lanes: WorldLane[] = planned.map(() => ({ calls: 0, tokens: 0, latencyMs: 0, costUsdMicros: 0, endsAtMs: 0 }));
+  const lanes: WorldLane[] = planned.map(() => ({
+    calls: 0,
+    tokens: 0,
+    latencyMs: 0,
+    costUsdMicros: 0,
+    endsAtMs: 0,
+    longestCaseMs: 0,
+    mostCallsOfCase: 0,
+  }));
   const sources = { name: 0, family: 0, guess: 0 };
-  let longestCaseMs = 0;
   function* work() {
     for (const one of cases) {
       const drawn = drawCase(one, past, planned, at, world);
       sources[drawn.from]++;
       tally(drawn, planned, lanes);
-      longestCaseMs = Math.max(
-        longestCaseMs,
-        drawn.work.calls.reduce((sum, call) => sum + call.gapMs + call.latencyMs, 0),
-      );
       yield drawn.work;
     }
   }
@@ -96,5 +105,5 @@ export function playWorld(
       laneOfCall.delete(command.call);
     },
   });
-  return { lanes, makespanMs, longestCaseMs, sources };
+  return { lanes, makespanMs, sources };
 }
