@@ -6,27 +6,28 @@
 import { batchCsv, batchNdjson } from '../conversation/export-batch.ts';
 import { checkSetup, type ModelChoice } from '../conversation/setup.ts';
 import { type BatchSummary, summarizeBatch } from '../conversation/summarize-batch.ts';
-import type { Case, ConversationCase } from '../domain/case.ts';
+import type { ConversationCase } from '../domain/case.ts';
 import type { ConversationResult } from '../domain/conversation-result.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { caseIndex, runId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Row } from '../domain/row.ts';
-import type { RunEvent } from '../domain/run-event.ts';
 import type { Assertion } from '../domain/verdict.ts';
 import { type Clock, realClock } from '../platform/clock.ts';
 import { environment, workingFolder } from '../platform/environment.ts';
 import { realFiles } from '../platform/files.ts';
 import { PromptSpecificationManager } from '../prompts/specification-manager.ts';
 import type { RunStore, Store } from '../store/store.ts';
-import { BatchCount, type BatchFacts, type BatchJob, type BatchStatus, iso } from './batch-job.ts';
+import { BatchCount, type BatchJob, type BatchStatus } from './batch-job.ts';
+import { resultOf, rowsOf } from './batch-rows.ts';
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import type { RunObserver } from './event-log.ts';
 import { forkCase } from './fork-case.ts';
 import { type ConversationFork, prepareFork } from './fork-conversation.ts';
 import { Lanes, type LanesOptions } from './lanes.ts';
+import { counting, factsOf, finish, jobOf, type Live, stopped } from './live-batch.ts';
 import {
   type ConversationBatch,
   inOrderOfWork,
@@ -66,18 +67,6 @@ export interface BatchRunOptions {
 }
 
 export type BatchFormat = 'json' | 'ndjson' | 'csv';
-
-interface Live {
-  readonly facts: BatchFacts;
-  readonly count: BatchCount;
-  readonly createdAt: number;
-  readonly cancel: AbortController;
-  readonly start?: (host: RunHost) => Promise<RunOutcome>;
-  status: BatchStatus;
-  startedAt?: number;
-  endedAt?: number;
-  error?: string;
-}
 
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
@@ -369,61 +358,3 @@ const unknownCase = (batch: string, index: number): ParlaneError =>
       index,
     },
   );
-
-const stopped = (reason: string): string => `The batch was stopped (${reason}); it can be resumed.`;
-
-function finish(live: Live, outcome: RunOutcome, cancelled: boolean): void {
-  if (outcome.complete) {
-    live.status = 'completed';
-    return;
-  }
-  live.status = cancelled ? 'cancelled' : 'failed';
-  live.error = outcome.error?.message ?? stopped(outcome.stopReason ?? 'interrupted');
-}
-
-const counting =
-  (count: BatchCount): RunObserver =>
-  (event: RunEvent) => {
-    if (event.type === 'case-start') count.begin(event.index, event.name);
-    if (event.type === 'case-end') count.end(event.row);
-  };
-
-function factsOf(cases: readonly Case[], snapshot: Json): BatchFacts {
-  const one = cases.find((candidate) => candidate.kind === 'conversation');
-  const detail = one === undefined ? undefined : detailOf(one);
-  const specification =
-    detail === undefined ? undefined : specificationsOf(snapshot).get(detail.specification)?.specification;
-  return {
-    prompt_spec_name: specification?.name ?? '',
-    prompt_version: specification?.version ?? '',
-    use_tools: detail?.useTools ?? false,
-    total_scenarios: cases.length,
-  };
-}
-
-const jobOf = (id: string, live: Live): BatchJob => ({
-  batch_id: id,
-  status: live.status,
-  created_at: iso(live.createdAt) ?? '',
-  started_at: iso(live.startedAt),
-  completed_at: iso(live.endedAt),
-  ...live.facts,
-  ...live.count.fields,
-  error_message: live.error ?? null,
-});
-
-/** A run's rows in plan order, a page at a time. */
-export async function* rowsOf(run: RunStore): AsyncGenerator<Row> {
-  for (let after = -1; ; ) {
-    const page = await run.rows({ after, limit: 200 });
-    for (const { row } of page) yield row;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last.row.index;
-  }
-}
-
-function resultOf({ detail }: Row): ConversationResult | undefined {
-  const isResult = typeof detail === 'object' && detail !== null && 'conversation_history' in detail;
-  return isResult ? (detail as unknown as ConversationResult) : undefined;
-}
