@@ -40,6 +40,10 @@ const differs = (one: Case): ParlaneError =>
     { index: one.index },
   );
 
+/** A run of nothing would look like a run in which all went well. */
+export const noCases = (): ParlaneError =>
+  new ParlaneError('run/no-cases', 'The plan has no cases.', 'Add tests or scenarios, or widen the filters.');
+
 export class PlanIntake {
   readonly #run: RunStore;
   readonly #onProvider: (provider: string) => void;
@@ -90,6 +94,7 @@ export class PlanIntake {
     }
     await this.#record(gathered);
     if (this.#cancelled) return;
+    if (this.recorded === 0) throw noCases();
     await this.#run.change({ planned: this.recorded });
     this.complete = true;
     this.#onMore();

@@ -199,6 +199,10 @@ describe('running a plan', () => {
 describe('a plan that cannot run', () => {
   it('is refused when it has no cases', async () => {
     await expect(run([])).rejects.toMatchObject({ code: 'run/no-cases' });
+    async function* nothing(): AsyncGenerator<Case> {}
+    await expect(run(nothing())).rejects.toMatchObject({ code: 'run/no-cases' });
+    const traits = { serial: false, stateful: false };
+    await expect(run(nothing(), {}, { traits })).rejects.toMatchObject({ code: 'run/no-cases' });
   });
 
   it('is refused when two cases have one key', async () => {

@@ -22,7 +22,7 @@ import { executeRun } from './execute-run.ts';
 import type { ResponseCache } from './model-call.ts';
 import type { ModelLanes } from './model-lanes.ts';
 import { type ResolveProvider, refuseUnknownPrice } from './open-providers.ts';
-import { type CaseSource, type PlanTraits, traitsOf } from './plan-intake.ts';
+import { type CaseSource, noCases, type PlanTraits, traitsOf } from './plan-intake.ts';
 import { holdRun } from './run-lease.ts';
 import { defaultSettings, type RunSettings, settingsJson, settingsOf } from './run-settings.ts';
 
@@ -78,9 +78,7 @@ export const newRunId = (now: EpochMillis): RunId =>
 /** Refuses what can be refused before anything is written or spent. */
 async function lookAhead(cases: CaseSource, settings: RunSettings, host: RunHost): Promise<void> {
   if (!Array.isArray(cases)) return;
-  if (cases.length === 0) {
-    throw new ParlaneError('run/no-cases', 'The plan has no cases.', 'Add tests or scenarios, or widen the filters.');
-  }
+  if (cases.length === 0) throw noCases();
   for (const name of new Set(cases.map((one) => one.column.provider))) {
     const provider = await host.provider(name);
     if (settings.budgetUsdMicros !== undefined) refuseUnknownPrice(provider);
