@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoProvider, reply } from '../../test/support/run-harness.ts';
 import { importOpenAi } from '../conversation/import-tau-bench.ts';
@@ -312,6 +315,44 @@ describe('the BatchProcessor', () => {
       successes: 4,
       score_distribution: { 3: 4 },
     });
+  });
+
+  it('lets tools replay what an earlier run recorded', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parlane-replay-tools-'));
+    const specification = (backend: object) =>
+      JSON.stringify({
+        name: 'look',
+        version: '1',
+        agents: { agent: { name: 'A', prompt: 'a', tools: ['look'] }, client: { name: 'C', prompt: 'c' } },
+        tools: { look: { description: 'd', parameters: { type: 'object' }, backend } },
+      });
+    const agent = echoProvider('agent', async (request) => {
+      const last = request.kind === 'chat' ? request.messages?.at(-1) : undefined;
+      if (last?.role === 'tool') return reply(last.content);
+      return reply('', {
+        toolCalls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{"n":1}' } }],
+      });
+    });
+    const processor = processorWith({ specsFolder: folder, provider: (name) => ({ agent })[name] });
+    const batch = {
+      promptSpecName: 'look',
+      useTools: true,
+      models: { agent: { provider: 'agent' } },
+      scenarios: [{ name: 'x', variables: {}, script: ['hello'] }],
+    };
+    writeFileSync(join(folder, 'look.json'), specification({ static: { seen: 42 } }));
+    const first = await processor.create(batch);
+    await processor.run(first.batch_id);
+    writeFileSync(join(folder, 'look.json'), specification({ replay: first.batch_id }));
+    const second = await processor.create(batch);
+    await processor.run(second.batch_id);
+    const [before] = await processor.results(first.batch_id);
+    const [after] = await processor.results(second.batch_id);
+    expect(after?.conversation_history[0]?.tool_results).toEqual([{ seen: 42 }]);
+    expect(after?.conversation_history.map(({ content }) => content)).toEqual(
+      before?.conversation_history.map(({ content }) => content),
+    );
+    rmSync(folder, { recursive: true });
   });
 
   it('exports JSON, NDJSON and CSV', async () => {

@@ -35,6 +35,7 @@ import {
   specificationsJson,
   specificationsOf,
 } from './plan-conversations.ts';
+import { recordedTools } from './recorded-tools.ts';
 import { type ReplayOutcome, replayCase } from './replay-case.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
 
@@ -293,7 +294,11 @@ export class BatchProcessor {
         lanes: ({ onEvent }) => new Lanes({ ...lanes, clock, onEvent }),
         runners: {
           prompt: onlyConversations,
-          conversation: conversationRunner({ specifications, ports: host.ports, grading: host.grading }),
+          conversation: conversationRunner({
+            specifications,
+            ports: { ...host.ports, recorded: recordedTools(this.#store) },
+            grading: host.grading,
+          }),
         },
         observers: [counting(live.count), ...(this.#options.observers ?? []), ...(options.observers ?? [])],
         signal,
