@@ -1,4 +1,7 @@
-/** How much memory a plan of 100,000 cases takes: read as a stream, run through lanes, journaled, graded, stored. */
+/**
+ * How much memory a plan of 100,000 cases takes: read as a stream, run through lanes, journaled, graded, stored.
+ * `--count=1000000` for the patient: every case must have exactly one row, or the run itself refuses to end.
+ */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +11,7 @@ import { runPlan } from '../src/run/run-plan.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { hostOf, promptCase } from '../test/support/run-harness.ts';
 
-const count = 100_000;
-
-async function* cases() {
+async function* casesOf(count: number) {
   for (let index = 0; index < count; index++)
     yield promptCase(index, { column: { position: 0, provider: 'ab'[index % 2] ?? '', prompt: 'q' } });
 }
@@ -19,7 +20,8 @@ keepHeapSmall();
 
 export const bench = {
   name: 'cases',
-  async run() {
+  async run({ args }: { readonly args: readonly string[] }) {
+    const count = Number(args.find((arg) => arg.startsWith('--count='))?.split('=')[1] ?? 100_000);
     const home = mkdtempSync(join(tmpdir(), 'parlane-cases-'));
     const samples: { completed: number; rssMb: number }[] = [];
     let peak = 0;
@@ -37,7 +39,13 @@ export const bench = {
     try {
       const store = await openStore({ at: home });
       const { totals } = await runPlan(
-        { name: 'cases', snapshot: {}, cases: cases(), planned: count, traits: { serial: false, stateful: false } },
+        {
+          name: 'cases',
+          snapshot: {},
+          cases: casesOf(count),
+          planned: count,
+          traits: { serial: false, stateful: false },
+        },
         hostOf(store, { observers: [observer, first] }),
       );
       const seconds = (performance.now() - from) / 1000;
