@@ -18,16 +18,6 @@ export interface CommandEntry {
 
 export const commandTable: readonly CommandEntry[] = [
   {
-    name: 'run',
-    summary: 'run the evals and conversations of a config',
-    load: () => import('./commands/run.ts'),
-  },
-  {
-    name: 'plan',
-    summary: 'what a run would take: calls, time and cost per lane; nothing is sent',
-    load: () => import('./commands/plan.ts'),
-  },
-  {
     name: 'check',
     summary: 'find every problem of a config; sends nothing',
     load: () => import('./commands/check.ts'),
@@ -36,6 +26,11 @@ export const commandTable: readonly CommandEntry[] = [
     name: 'compare',
     summary: 'what got better or worse between two runs, and whether it may be chance',
     load: () => import('./commands/compare.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'completion for bash, zsh or fish',
+    load: async () => (await import('./commands/completion.ts')).completionOf(() => commandTable),
   },
   {
     name: 'ctl',
@@ -58,14 +53,34 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/import.ts'),
   },
   {
+    name: 'init',
+    summary: 'write a project that runs offline',
+    load: () => import('./commands/init.ts'),
+  },
+  {
+    name: 'plan',
+    summary: 'what a run would take: calls, time and cost per lane; nothing is sent',
+    load: () => import('./commands/plan.ts'),
+  },
+  {
     name: 'resume',
     summary: 'go on with a run that was stopped or killed',
     load: () => import('./commands/resume.ts'),
   },
   {
+    name: 'run',
+    summary: 'run the evals and conversations of a config',
+    load: () => import('./commands/run.ts'),
+  },
+  {
     name: 'runs',
     summary: 'list the runs of this project; name, pin, delete them, choose the baseline',
     load: () => import('./commands/runs.ts'),
+  },
+  {
+    name: 'schema',
+    summary: 'JSON Schema of the config, or of a conversation result',
+    load: () => import('./commands/schema.ts'),
   },
   {
     name: 'show',

@@ -1,44 +1,11 @@
 /** argv -> one command -> exit code. */
-import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { type CliContext, processContext } from './cli-context.ts';
-import { type CommandEntry, commandTable } from './command-table.ts';
+import { commandTable } from './command-table.ts';
 import { exitCodes } from './exit-code.ts';
+import { addCommand, newProgram } from './program.ts';
 import { reportError } from './report-error.ts';
-
-const version = (): string =>
-  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
-
-function newProgram(context: CliContext, json: boolean): Command {
-  return new Command('parlane')
-    .description('Runs evals and simulated conversations through provider lanes, and loses nothing that was paid for.')
-    .version(version())
-    .configureOutput({
-      writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => {
-        if (!json) context.complain(text.trimEnd());
-      },
-    })
-    .exitOverride()
-    .showHelpAfterError('(run with --help for all options)');
-}
-
-async function addCommand(program: Command, entry: CommandEntry, used: boolean, context: CliContext): Promise<void> {
-  const command = program.command(entry.name).description(entry.summary);
-  if (!used) {
-    command
-      .allowUnknownOption()
-      .helpOption(false)
-      .action(() => {});
-    return;
-  }
-  command
-    .option('--json', 'JSON on stdout and nothing else')
-    .option('--plain', 'no colours, no redrawing')
-    .option('--debug', 'show where an error came from');
-  (await entry.load()).define(command, context);
-}
 
 /** Help ends well; everything else that the parser ends with was bad usage, and has been told unless it is for a program. */
 function endUsage(error: CommanderError, context: CliContext, json: boolean): void {

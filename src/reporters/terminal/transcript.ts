@@ -171,7 +171,8 @@ function suggestion(
 ): string[] {
   if (view === undefined || row.status !== 'failed') return [];
   const broken = checks.find((check) => !check.pass && turnOfCheck(check) !== undefined);
-  const turn = broken === undefined ? view.turns : (turnOfCheck(broken) ?? view.turns);
+  // Where nobody says which turn went wrong, the greeting is kept and the rest played again.
+  const turn = (broken === undefined ? undefined : turnOfCheck(broken)) ?? Math.min(2, view.turns);
   return [
     `Try again from here:  ${command} fork ${caseNumber(row.index)} --after ${Math.max(0, turn - 1)} --agent-prompt <file>`,
   ];
