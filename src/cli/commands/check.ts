@@ -8,6 +8,7 @@ import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runne
 import { configFiles, shownPath } from '../../platform/config-files.ts';
 import { unusedVariables } from '../../run/check-variables.ts';
 import { planEval } from '../../run/plan-eval.ts';
+import { projectBatches } from '../../run/project-conversations.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
 
@@ -36,8 +37,13 @@ async function checkAll(options: CheckOptions, context: CliContext): Promise<Che
       shown,
       strict: true,
     });
+    const batches = await projectBatches(suite, undefined);
+    const conversations = batches.reduce((sum, { scenarios, repeat = 1 }) => sum + scenarios.length * repeat, 0);
+    // Without a provider there is nothing but conversations.
+    if (suite.providers.length === 0) return { problems: [], planned: conversations };
     const plan = await planEval(suite, { files: configFiles, code, signal });
-    return { problems: await unusedVariables(suite, shown(configs[0] ?? context.cwd)), planned: plan.planned };
+    const problems = await unusedVariables(suite, shown(configs[0] ?? context.cwd));
+    return { problems, planned: plan.planned + conversations };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems, planned: 0 };
     throw error;

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import { money, percent } from '../../domain/measures.ts';
 import { realClock } from '../../platform/clock.ts';
@@ -200,10 +200,14 @@ async function runs(asked: Asked, options: RunsOptions, context: CliContext): Pr
   });
 }
 
+/** The verbs for shell completion; a wrong one is told by us, with the nearest. */
+const completed = (argument: Argument): Argument =>
+  Object.assign(argument, { argChoices: ['list', ...Object.keys(verbs)] });
+
 export function define(command: Command, context: CliContext): void {
   const kinds = Object.entries(verbs).map(([name, { words }]) => `  ${name.padEnd(9)} ${words}`);
   command
-    .argument('[verb]', 'list (unless told), or what to do with one run')
+    .addArgument(completed(new Argument('[verb]', 'list (unless told), or what to do with one run')))
     .argument('[run]', 'its id, the beginning or end of it, its name, "latest" or "baseline"')
     .argument('[name]', 'for "name"')
     .option(...storeOption)
