@@ -20,8 +20,7 @@ import { VirtualClock } from '../src/sim/virtual-clock.ts';
 import type { SimCase } from '../src/sim/workload.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { spawnFaultServer } from '../src/testing/index.ts';
-import { ConversationCrashRig } from '../test/conversation/crash.ts';
-import { inParallel } from '../test/support/crash-rig.ts';
+import { conversationCrashes } from '../test/conversation/crash.ts';
 import type { Bench } from './main.ts';
 
 const count = 1_000;
@@ -176,26 +175,6 @@ async function real() {
   }
 }
 
-async function crashes(points: number) {
-  const rig = new ConversationCrashRig();
-  const commits = await rig.start();
-  const kills = Array.from({ length: points }, (_, at) => ({
-    commit: 2 + Math.floor((at / points) * (commits - 2)),
-    when: at % 2 === 0 ? ('after' as const) : ('before' as const),
-  }));
-  const reports = await inParallel(
-    kills.map((kill) => () => rig.crash(kill)),
-    2,
-  );
-  rig.close();
-  return {
-    name: 'kill -9 in mid-conversation',
-    kills: reports.filter(({ killed }) => killed).length,
-    differentTranscripts: reports.filter(({ sameTranscripts }) => !sameTranscripts).length,
-    toolsCalledAgain: reports.reduce((sum, { calledAgain }) => sum + calledAgain.length, 0),
-  };
-}
-
 // As the command line does.
 keepHeapSmall();
 
@@ -205,7 +184,7 @@ export const bench: Bench = {
     const at = args.indexOf('--crash');
     const together = await real();
     const [first, second] = await virtual();
-    const killed = at === -1 ? undefined : await crashes(Number(args[at + 1] ?? 500));
+    const killed = at === -1 ? undefined : await conversationCrashes(Number(args[at + 1] ?? 500));
     return {
       name: 'conversations',
       figures: {

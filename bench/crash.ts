@@ -3,6 +3,7 @@
  * instants from outside, and during resumes. `--quick` takes a tenth; `--instants=N` and `--seed=N` are for the curious.
  */
 import { availableParallelism } from 'node:os';
+import { conversationCrashes } from '../test/conversation/crash.ts';
 import { type CrashPlan, type CrashReport, CrashRig, inParallel, type KillPoint } from '../test/support/crash-rig.ts';
 
 const cases = 60;
@@ -88,6 +89,7 @@ export const bench = {
       });
       counted.push(summary(kind, await inParallel(jobs, availableParallelism())));
     }
+    const conversations = await conversationCrashes(numberOf(args, 'conversations', quick ? 30 : 500));
     const total = (name: 'kills' | 'lostRows' | 'answersPaidAgain' | 'unmarked' | 'differentTables'): number =>
       counted.reduce((all, one) => all + one[name], 0);
     const figures = {
@@ -96,8 +98,11 @@ export const bench = {
       answersPaidAgain: total('answersPaidAgain'),
       unmarked: total('unmarked'),
       differentTables: total('differentTables'),
+      conversationKills: conversations.kills,
+      differentTranscripts: conversations.differentTranscripts,
+      toolsCalledAgain: conversations.toolsCalledAgain,
       seconds: Math.round((performance.now() - from) / 1000),
     };
-    return { name: 'crash', figures, cases: counted };
+    return { name: 'crash', figures, cases: [...counted, conversations] };
   },
 };

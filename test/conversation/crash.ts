@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { caseIndex } from '../../src/domain/ids.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { inParallel } from '../support/crash-rig.ts';
 import { type CrashOrder, crashBatch, crashProcessor, transcriptsOf, writeWorld } from './crash-world.ts';
 
 export interface CrashReport {
@@ -110,5 +111,29 @@ export class ConversationCrashRig {
         signal === 'SIGKILL' || code === 0 ? resolve(said) : reject(new Error(`the child failed: ${complained}`)),
       );
     });
+  }
+}
+
+/** Kills at so many points, spread over all commits of the batch, and counts what must be 0. */
+export async function conversationCrashes(points: number) {
+  const rig = new ConversationCrashRig();
+  try {
+    const commits = await rig.start();
+    const kills = Array.from({ length: points }, (_, at) => ({
+      commit: 2 + Math.floor((at / points) * (commits - 2)),
+      when: at % 2 === 0 ? ('after' as const) : ('before' as const),
+    }));
+    const reports = await inParallel(
+      kills.map((kill) => () => rig.crash(kill)),
+      2,
+    );
+    return {
+      name: 'kill -9 in mid-conversation',
+      kills: reports.filter(({ killed }) => killed).length,
+      differentTranscripts: reports.filter(({ sameTranscripts }) => !sameTranscripts).length,
+      toolsCalledAgain: reports.reduce((sum, { calledAgain }) => sum + calledAgain.length, 0),
+    };
+  } finally {
+    rig.close();
   }
 }
