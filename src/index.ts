@@ -55,11 +55,14 @@ export { BatchProcessor, type BatchProcessorOptions, type NewBatch } from './run
 export type { CaseContext, CaseResult, CaseRunners } from './run/case-runner.ts';
 export { ConversationEngine, type EngineModels, type EngineOptions } from './run/conversation-engine.ts';
 export { type EvalOutcome, type EvaluateOptions, evaluate } from './run/evaluate.ts';
+export { forecastProject } from './run/forecast-project.ts';
 export { type ForkRequest, forkCase, keepTurns } from './run/fork-case.ts';
 export type { ConversationFork } from './run/fork-conversation.ts';
 export { importRun } from './run/import-run.ts';
 export { memoryJournal } from './run/journal.ts';
-export { Lanes } from './run/lanes.ts';
+export { type LaneResult, Lanes, type LanesOptions } from './run/lanes.ts';
+export type { LaneCall } from './run/model-lanes.ts';
+export { openProject, type Project, type ProjectOptions } from './run/project.ts';
 export { promptRunner } from './run/prompt-case.ts';
 export { readRun } from './run/read-run.ts';
 export { type ReplayOutcome, replayCase } from './run/replay-case.ts';

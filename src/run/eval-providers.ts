@@ -1,7 +1,6 @@
 /** Names in an eval -> providers: the suite's own with their settings, graders by label, definition or plain id. */
 import type { CodeRunner } from '../domain/code-runner.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { LaneLimits } from '../domain/lane.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Suite, SuiteProvider } from '../domain/suite.ts';
 import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
@@ -10,6 +9,7 @@ import type { HttpClient } from '../providers/http-client.ts';
 import { createPriceTable, type PriceOverride } from '../providers/prices.ts';
 import type { ProviderContext, ProviderOptions } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
+import type { GroupedLimits } from './lanes.ts';
 
 export interface EvalProviderParts {
   readonly suite: Suite;
@@ -64,11 +64,11 @@ export function evalProviders(parts: EvalProviderParts): (name: string) => Provi
 }
 
 /** The user's limits of a lane: under `lanes:` by lane key, provider id or label. */
-export function lanesLimits(suite: Suite): (provider: Provider) => LaneLimits | undefined {
+export function lanesLimits(suite: Suite): (provider: Provider) => GroupedLimits | undefined {
   return (provider) => {
     const names = [provider.laneKey, provider.label ?? '', provider.id];
     const found = names.map((name) => suite.lanes[name]).find(isObject);
-    return found as LaneLimits | undefined;
+    return found as GroupedLimits | undefined;
   };
 }
 

@@ -3,6 +3,7 @@ import { caseIndex, laneKey } from '../domain/ids.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { Outcome, ProviderFailure, RateHints, Reply } from '../domain/reply.ts';
 import { realClock } from '../platform/clock.ts';
+import { createSimProvider } from '../providers/sim/sim-provider.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
 import { Lanes } from './lanes.ts';
 import type { LaneCall } from './model-lanes.ts';
@@ -255,5 +256,28 @@ describe('the driver', () => {
     lanes.closeCase(caseIndex(0));
     await run(second);
     expect(order).toEqual([0, 1]);
+  });
+
+  it('lanes of one group share its limits, also when they are of different providers', async () => {
+    const clock = new VirtualClock();
+    const lanes = new Lanes({ clock, limits: () => ({ rpm: 60, group: 'my-account' }) });
+    const starts: number[] = [];
+    const providers = ['a', 'b'].map((name) =>
+      createSimProvider({ id: `sim:instant?seed=${name === 'a' ? 1 : 2}` }, clock),
+    );
+    const calls = providers.map((provider, index) => {
+      lanes.open(provider);
+      const perform = async (): Promise<Outcome> => {
+        starts.push(clock.now());
+        return reply;
+      };
+      return lanes.submit(call(perform, { lane: provider.laneKey, index: caseIndex(index) }));
+    });
+    for (let step = 0; step < 20; step += 1) {
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      clock.step();
+    }
+    await Promise.all(calls);
+    expect(starts).toEqual([0, 1_000]);
   });
 });
