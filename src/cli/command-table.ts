@@ -38,6 +38,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/ctl.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'keys, limits, prices, storage and versions',
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
     name: 'eval',
     summary: 'run a promptfoo config, unchanged',
     load: () => import('./commands/eval.ts'),

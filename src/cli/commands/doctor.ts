@@ -5,8 +5,22 @@ import { shownPath } from '../../platform/config-files.ts';
 import { redactText } from '../../reporters/redact/redact-row.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
-import { type Finding, findingLines, isBad, providerFinding, storageFinding, versionFindings } from '../doctor/findings.ts';
-import { examine, learnedFrom, namedProviders, type Probe, type ProviderHealth, probe } from '../doctor/provider-health.ts';
+import {
+  type Finding,
+  findingLines,
+  isBad,
+  providerFinding,
+  storageFinding,
+  versionFindings,
+} from '../doctor/findings.ts';
+import {
+  examine,
+  learnedFrom,
+  namedProviders,
+  type Probe,
+  type ProviderHealth,
+  probe,
+} from '../doctor/provider-health.ts';
 import { exitCodes } from '../exit-code.ts';
 import { secretsOf } from '../known-secrets.ts';
 import { storeOption } from '../open-project-store.ts';
@@ -29,7 +43,11 @@ async function loadConfig(file: string | undefined, workshop: Workshop): Promise
     const [first] = error.problems;
     const detail = first === undefined ? error.message : problemText(first);
     const none = first?.message.startsWith('there is no config here') === true;
-    return { name: 'config', state: none ? 'none' : 'broken', detail: none ? 'none here; make one: parlane init' : detail };
+    return {
+      name: 'config',
+      state: none ? 'none' : 'broken',
+      detail: none ? 'none here; make one: parlane init' : detail,
+    };
   }
 }
 
@@ -87,7 +105,10 @@ export function define(command: Command, context: CliContext): void {
     .argument('[config]', 'a config file or folder (default: the one in this folder)')
     .option('--probe', 'ask every provider once, with a few tokens, and remember the limits it tells')
     .option(...storeOption)
-    .addHelpText('before', 'Examples:\n  parlane doctor\n  parlane doctor --probe\n  parlane doctor evals/parlane.yaml --json\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane doctor\n  parlane doctor --probe\n  parlane doctor evals/parlane.yaml --json\n',
+    )
     .addHelpText('after', '\nEnds with 2 when a key is missing or something is broken.')
     .action((file: string | undefined, options: DoctorOptions) => doctor(file, options, context));
 }

@@ -7,7 +7,7 @@ import { bundledPrices } from '../../providers/prices.ts';
 import { singleLine } from '../../reporters/terminal/text-width.ts';
 import { openStore, storeExists } from '../../store/open-store.ts';
 import { version } from '../program.ts';
-import type { Probe, ProviderHealth } from './provider-health.ts';
+import { type Probe, type ProviderHealth, rateOf } from './provider-health.ts';
 
 export interface Finding {
   readonly name: string;
@@ -17,11 +17,17 @@ export interface Finding {
 
 export const isBad = ({ state }: Finding): boolean => state === 'missing' || state === 'broken';
 
-const limitWords = ({ resource, limit, windowMs = 60_000 }: RateReading): string => {
-  const what = resource.replace(/([A-Z])/g, ' $1').toLowerCase();
-  const every = windowMs === 60_000 ? 'min' : windowMs === 86_400_000 ? 'day' : `${Math.round(windowMs / 1000)} s`;
-  return `${amount(limit ?? 0)} ${what}/${every}`;
-};
+const hourMs = 3_600_000;
+
+/** `500 requests/min`; where a rate cannot be told from one answer, what the header says. */
+function limitWords(reading: RateReading): string {
+  const what = reading.resource.replace(/([A-Z])/g, ' $1').toLowerCase();
+  const learned = rateOf(reading);
+  if (learned === undefined) return `${amount(reading.limit ?? 0)} ${what}`;
+  if (learned.windowMs >= hourMs)
+    return `${amount(learned.limit)} ${what}/${learned.windowMs > hourMs ? 'day' : 'hour'}`;
+  return `${learned.sure ? '' : 'about '}${amount(learned.rate * 60_000)} ${what}/min`;
+}
 
 function probeWords({ answers, message, readings }: Probe): string {
   const limits = readings.filter(({ limit }) => limit !== undefined).map(limitWords);
@@ -36,11 +42,16 @@ export function providerFinding(health: ProviderHealth, probed: Probe | undefine
   const name = variable ?? id;
   if (status === 'missing-key') {
     const cure = variable === undefined ? (problem ?? '') : `export ${variable}=...`;
-    return { name, state: 'missing', detail: `${cure}   or remove "${id}"${where === undefined ? '' : ` from ${where}`}` };
+    return {
+      name,
+      state: 'missing',
+      detail: `${cure}   or remove "${id}"${where === undefined ? '' : ` from ${where}`}`,
+    };
   }
   if (status === 'broken') return { name, state: 'broken', detail: `${problem ?? ''}${place}` };
   const about = variable === undefined ? 'needs no key' : id;
-  if (probed === undefined) return { name, state: variable === undefined ? 'ready' : 'found', detail: `${about}${place}` };
+  if (probed === undefined)
+    return { name, state: variable === undefined ? 'ready' : 'found', detail: `${about}${place}` };
   const said = `${variable === undefined ? '' : `${id}: `}${probeWords(probed)}`;
   return { name, state: probed.answers ? 'found' : 'broken', detail: `${said}${place}` };
 }
@@ -54,7 +65,8 @@ const megabytes = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 export async function storageFinding(folder: string, shown: string): Promise<Finding> {
-  if (!existsSync(folder) || !storeExists(folder)) return { name: 'storage', state: 'none', detail: `${shown} comes with the first run` };
+  if (!existsSync(folder) || !storeExists(folder))
+    return { name: 'storage', state: 'none', detail: `${shown} comes with the first run` };
   try {
     const store = await openStore({ at: folder });
     const runs = (await store.runs()).length;
@@ -69,7 +81,11 @@ export const versionFindings = (): Finding[] => [
   { name: 'parlane', state: 'ok', detail: version() },
   { name: 'node', state: 'ok', detail: process.versions.node },
   { name: 'sqlite', state: 'ok', detail: process.versions['sqlite'] ?? 'built in' },
-  { name: 'prices', state: 'ok', detail: `table of ${bundledPrices.date} (${bundledPrices.source} ${bundledPrices.version}); change with prices:` },
+  {
+    name: 'prices',
+    state: 'ok',
+    detail: `table of ${bundledPrices.date} (${bundledPrices.source} ${bundledPrices.version}); change with prices:`,
+  },
 ];
 
 export function findingLines(findings: readonly Finding[]): string[] {

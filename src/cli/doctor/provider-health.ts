@@ -6,6 +6,7 @@ import type { LearnedLimit } from '../../domain/lane.ts';
 import type { Provider } from '../../domain/provider.ts';
 import type { RateHints, RateReading } from '../../domain/reply.ts';
 import type { Suite } from '../../domain/suite.ts';
+import { type LearnedRate, LimitLearner } from '../../lanes/limit-learner.ts';
 import { resolveProvider } from '../../providers/resolve-provider.ts';
 import { isSecretName } from '../known-secrets.ts';
 import type { Workshop } from '../open-workshop.ts';
@@ -120,12 +121,17 @@ export async function probe(provider: Provider): Promise<Probe> {
   return { answers: false, message: outcome.message, readings };
 }
 
-const minuteMs = 60_000;
+/** What the lanes would make of one reading; undefined when it does not tell a rate. */
+export function rateOf({ limit, remaining, resetMs, windowMs }: RateReading): LearnedRate | undefined {
+  if (limit === undefined) return undefined;
+  return new LimitLearner().observe(limit, remaining ?? limit, resetMs ?? 0, 0, windowMs);
+}
 
-/** What a probe found, in the form that lanes and forecasts remember. */
+/** What a probe found, in the form that lanes and forecasts remember; odd readings are left for a run to confirm. */
 export const learnedFrom = (readings: readonly RateReading[]): LearnedLimit[] =>
-  readings.flatMap(({ resource, limit, windowMs = minuteMs }) =>
-    limit === undefined || limit <= 0
-      ? []
-      : [{ resource, ratePerMinute: (limit * minuteMs) / windowMs, capacity: limit, windowMs }],
-  );
+  readings.flatMap((reading) => {
+    const learned = rateOf(reading);
+    if (learned === undefined || !learned.sure) return [];
+    const { rate, limit, windowMs } = learned;
+    return [{ resource: reading.resource, ratePerMinute: rate * 60_000, capacity: limit, windowMs }];
+  });
