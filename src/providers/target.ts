@@ -1,5 +1,6 @@
 import { ParlaneError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { guarded } from './guarded-headers.ts';
 import type { HeaderValue } from './http-client.ts';
 import { asObject, textAt } from './read-json.ts';
 import { Secret } from './secret.ts';
@@ -87,10 +88,14 @@ export const keyVariableOf = (rule: KeyRule, config: JsonObject): string | undef
 export function withOwnHeaders(
   ours: Readonly<Record<string, HeaderValue>>,
   config: JsonObject,
+  url: URL,
 ): Readonly<Record<string, HeaderValue>> {
-  const own = Object.entries(asObject(config['headers']) ?? {});
-  if (own.length === 0) return ours;
-  const taken = new Set(own.map(([name]) => name.toLowerCase()));
+  const given = Object.entries(asObject(config['headers']) ?? {});
+  if (given.length === 0) return ours;
+  const own = Object.entries(
+    guarded(Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), String(value)])), url.origin),
+  );
+  const taken = new Set(own.map(([name]) => name));
   const kept = Object.entries(ours).filter(([name]) => !taken.has(name.toLowerCase()));
-  return Object.fromEntries([...kept, ...own.map(([name, value]) => [name.toLowerCase(), String(value)] as const)]);
+  return Object.fromEntries([...kept, ...own]);
 }

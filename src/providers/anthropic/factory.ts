@@ -34,6 +34,7 @@ export const anthropicFactory: ProviderFactory = {
         ...(key === undefined ? {} : { 'x-api-key': { prefix: '', secret: key } }),
       },
       config,
+      url,
     );
     const family = familyOf(model);
     return createNetworkProvider({

@@ -72,7 +72,7 @@ export const azureFactory: ProviderFactory = {
         { traits: isReasoning ? { ...traits, reasoning: () => true } : traits },
         deployment,
         url,
-        withOwnHeaders(ours, config),
+        withOwnHeaders(ours, config, url),
         surroundings,
       ),
     });

@@ -48,7 +48,13 @@ export const googleFactory: ProviderFactory = {
       const byToken = isVertex && textAt(config, 'apiKey') === undefined && env['VERTEX_ACCESS_TOKEN'] !== undefined;
       headers[byToken ? 'authorization' : 'x-goog-api-key'] = { prefix: byToken ? 'Bearer ' : '', secret: key };
     }
-    const format = { model, config, url, headers: withOwnHeaders(headers, config), loader: loaderOf(surroundings) };
+    const format = {
+      model,
+      config,
+      url,
+      headers: withOwnHeaders(headers, config, url),
+      loader: loaderOf(surroundings),
+    };
     return createNetworkProvider({
       ...sharedParts(options, context, surroundings),
       model,

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
-import type { HeaderValue, HttpRequest } from '../http-client.ts';
+import { guarded } from '../guarded-headers.ts';
+import type { HttpRequest } from '../http-client.ts';
 import { asObject, textAt } from '../read-json.ts';
 import { type Render, renderDeep } from '../render-settings.ts';
-import { Secret } from '../secret.ts';
 import { jsonSafe, parseRawRequest, renderRaw } from './raw-request.ts';
 
 export interface TemplateOptions {
@@ -102,18 +102,6 @@ function addQueryKey(url: URL, config: JsonObject, values: JsonObject, render: R
   if (textAt(auth, 'type') !== 'api_key' || textAt(auth, 'placement') !== 'query') return;
   url.searchParams.append(render(textAt(auth, 'keyName') ?? '', values), render(textAt(auth, 'value') ?? '', values));
 }
-
-const holdsSecret = /^(?:authorization|proxy-authorization|cookie|.*(?:api-?key|token|secret|password).*)$/;
-
-/** Headers that hold a key by their name travel as secrets, bound to the origin. */
-const guarded = (headers: Readonly<Record<string, string>>, origin: string): Record<string, HeaderValue> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]): [string, HeaderValue] => {
-      if (!holdsSecret.test(name)) return [name, value];
-      const [, prefix = '', key = value] = /^((?:Bearer|Basic|Token) )(.*)$/.exec(value) ?? [];
-      return [name, { prefix, secret: new Secret(key, origin) }];
-    }),
-  );
 
 function bodyOf(template: Json, isJson: boolean, values: JsonObject, render: Render, prompt: Json): string {
   if (!isJson)

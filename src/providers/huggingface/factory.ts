@@ -58,6 +58,7 @@ export const huggingfaceFactory: ProviderFactory = {
         ...(key === undefined ? {} : { authorization: { prefix: 'Bearer ', secret: key } }),
       },
       config,
+      url,
     );
     const loader = createSettingsLoader(surroundings.basePath, surroundings.render);
     return createNetworkProvider({

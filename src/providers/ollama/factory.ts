@@ -53,6 +53,7 @@ export const ollamaFactory: ProviderFactory = {
         ...(key === undefined ? {} : { authorization: { prefix: 'Bearer ', secret: key } }),
       },
       config,
+      url,
     );
     return createNetworkProvider({
       ...sharedParts(options, context, surroundings),

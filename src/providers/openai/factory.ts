@@ -123,6 +123,7 @@ function createOpenAiProvider(vendor: OpenAiVendor, options: ProviderOptions, co
       ...(project === undefined ? {} : { 'openai-project': project }),
     },
     config,
+    url,
   );
   return createNetworkProvider({
     ...sharedParts(options, context, surroundings),

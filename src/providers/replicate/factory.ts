@@ -57,6 +57,7 @@ export const replicateFactory: ProviderFactory = {
         ...(key === undefined ? {} : { authorization: { prefix: 'Bearer ', secret: key } }),
       },
       config,
+      url,
     );
     return createNetworkProvider({
       ...sharedParts(options, context, surroundings),
