@@ -41,3 +41,12 @@ export class SeededRandom {
     return new SeededRandom(Math.imul(this.state ^ (salt + 0x9e3779b9), 0x85ebca6b));
   }
 }
+
+/** Numbers in [0, 1), one by one. */
+export type Random = () => number;
+
+/** The same generator as a plain function. */
+export function seededRandom(seed: number): Random {
+  const random = new SeededRandom(seed);
+  return () => random.next();
+}

@@ -1,3 +1,4 @@
+import { hashText } from '../domain/hash-text.ts';
 import type { LaneKey, Millis } from '../domain/ids.ts';
 import type { LaneLimits, LaneNode, LearnedLimit } from '../domain/lane.ts';
 import type { AccountingProfile } from '../domain/provider.ts';
@@ -109,10 +110,4 @@ export class LaneState {
   get queued(): number {
     return this.ready.size + this.delayed.size;
   }
-}
-
-function hashText(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
 }

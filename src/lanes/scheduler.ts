@@ -24,10 +24,11 @@ import { type LaneSpec, LaneState } from './lane-state.ts';
 import { LimitNode } from './limit-node.ts';
 import type { CallEnd, Command, SchedulerEvent } from './messages.ts';
 import { type CallInput, QueuedCall, resourceNames } from './queued-call.ts';
-import { readyAt, tooLarge } from './readiness.ts';
-import { reserveFor, takenAtEnd } from './reservation.ts';
+import { tooLarge } from './readiness.ts';
+import { reserveFor } from './reservation.ts';
 import { SerialGate } from './serial-gate.ts';
 import { snapshotOf } from './snapshot.ts';
+import { Starter } from './starter.ts';
 import { checkCall, checkLane, checkLimits } from './validate.ts';
 
 export interface SchedulerOptions {
@@ -59,6 +60,7 @@ export class Scheduler {
   private readonly calls = new Map<number, QueuedCall>();
   private readonly gate = new SerialGate();
   private readonly ending: Ending;
+  private readonly starter: Starter;
   private readonly options: SchedulerOptions;
   private readonly globalNode: LaneNode | undefined;
   private commands: Command[] = [];
@@ -69,9 +71,14 @@ export class Scheduler {
     this.options = options;
     this.globalNode =
       options.globalCap === undefined ? undefined : { key: 'global', limits: { maxConcurrent: options.globalCap } };
-    this.ending = new Ending(options.maxWaitMs ?? defaultMaxWaitMs, {
-      finish: (call, end, now) => this.finish(call, end, now),
-      tell: (event) => this.tell(event),
+    const finish = (call: QueuedCall, end: CallEnd, now: number): void => this.finish(call, end, now);
+    const tell = (event: LaneEvent): void => this.tell(event);
+    this.ending = new Ending(options.maxWaitMs ?? defaultMaxWaitMs, { finish, tell });
+    this.starter = new Starter({
+      finish,
+      tell,
+      say: (command) => void this.commands.push(command),
+      events: options.events === true,
     });
   }
 
@@ -150,6 +157,7 @@ export class Scheduler {
         return this.cancel((call) => call.index === event.index, now);
       case 'abort':
         this.aborted = true;
+        this.starter.stop();
         return this.cancel(() => true, now);
       default:
         return assertNever(event);
@@ -215,7 +223,7 @@ export class Scheduler {
       return;
     }
     this.enqueue(call, now);
-    this.pump(lane.group, now);
+    this.starter.pump(lane.group, now);
   }
 
   private enqueueAll(calls: readonly QueuedCall[], now: number): void {
@@ -223,7 +231,7 @@ export class Scheduler {
       call.lane.aside -= 1;
       this.enqueue(call, now);
     }
-    for (const group of new Set(calls.map((call) => call.lane.group))) this.pump(group, now);
+    for (const group of new Set(calls.map((call) => call.lane.group))) this.starter.pump(group, now);
   }
 
   private enqueue(call: QueuedCall, now: number): void {
@@ -235,7 +243,7 @@ export class Scheduler {
     const call = this.calls.get(id);
     if (call === undefined) return;
     this.ending.hear(call, hints, now);
-    this.pump(call.lane.group, now);
+    this.starter.pump(call.lane.group, now);
   }
 
   private end(event: Extract<SchedulerEvent, { type: 'end' }>, now: number): void {
@@ -250,7 +258,7 @@ export class Scheduler {
     const again = this.ending.end(call, event.result, this.aborted, now);
     if (again) this.enqueue(call, now);
     if (call.lane.closedReason !== undefined) this.emptyClosed(call.lane, now);
-    this.pump(call.lane.group, now);
+    this.starter.pump(call.lane.group, now);
   }
 
   private emptyClosed(lane: LaneState, now: number): void {
@@ -263,7 +271,7 @@ export class Scheduler {
   private timer(key: LaneKey, now: number): void {
     const lane = this.lane(key);
     lane.timerAt = Number.POSITIVE_INFINITY;
-    this.pump(lane.group, now);
+    this.starter.pump(lane.group, now);
   }
 
   private setPaused(key: LaneKey, paused: boolean, now: number): void {
@@ -271,7 +279,7 @@ export class Scheduler {
     if (lane.paused === paused) return;
     lane.paused = paused;
     this.tell({ type: paused ? 'lane-pause' : 'lane-resume', lane: key, at: now });
-    this.pump(lane.group, now);
+    this.starter.pump(lane.group, now);
   }
 
   private retune(key: LaneKey, limits: Parameters<LimitNode['declare']>[0], now: number): void {
@@ -292,7 +300,7 @@ export class Scheduler {
         reason: 'retuned',
       });
     }
-    this.pump(lane.group, now);
+    this.starter.pump(lane.group, now);
   }
 
   /** Ends what waits, cancels what runs. */
@@ -310,87 +318,7 @@ export class Scheduler {
       call.cancelled = true;
       this.commands.push({ type: 'cancel', call: call.id });
     }
-    for (const group of new Set([...this.lanes.values()].map((lane) => lane.group))) this.pump(group, now);
-  }
-
-  /** Starts whatever may start in this group, then sets each lane's one timer. */
-  private pump(group: LaneGroup, now: number): void {
-    const { lanes } = group;
-    if (lanes.length === 1) {
-      const lane = lanes[0] as LaneState;
-      let at = readyAt(lane, now);
-      while (at <= now && !this.aborted) {
-        this.start(lane, now);
-        at = readyAt(lane, now);
-      }
-      this.setTimer(lane, at);
-      return;
-    }
-    for (let next = this.fairest(group, now); next !== undefined; next = this.fairest(group, now))
-      this.start(next, now);
-    for (const lane of lanes) this.setTimer(lane, readyAt(lane, now));
-  }
-
-  /** Among the lanes that may start a call now, the one that has been served least; a tie goes to the longest remainder. */
-  private fairest(group: LaneGroup, now: number): LaneState | undefined {
-    if (this.aborted) return undefined;
-    let best: LaneState | undefined;
-    for (const lane of group.lanes) {
-      if (readyAt(lane, now) > now) continue;
-      if (lane.inFlight === 0 && lane.served < group.served) lane.served = group.served;
-      if (
-        best === undefined ||
-        lane.served < best.served ||
-        (lane.served === best.served && remainder(lane) > remainder(best))
-      ) {
-        best = lane;
-      }
-    }
-    return best;
-  }
-
-  private start(lane: LaneState, now: number): void {
-    const call = lane.ready.pop();
-    if (call === undefined) return;
-    const large = tooLarge(call);
-    if (large !== undefined) {
-      const resource = resourceNames[large.resource] ?? 'tokens';
-      return this.finish(call, { type: 'too-large', resource, limit: large.limit, cost: large.cost }, now);
-    }
-    call.running = true;
-    call.attempts += 1;
-    call.startedAt = now;
-    lane.started += 1;
-    call.startSeq = lane.started;
-    lane.lastStartAt = now;
-    lane.inFlight += 1;
-    lane.served += 1 / lane.weight;
-    if (lane.group.served < lane.served - 1) lane.group.served = lane.served - 1;
-    for (const node of lane.nodes) {
-      node.inFlight += 1;
-      for (let resource = 0; resource < 4; resource += 1)
-        node.reserve(resource, call.reserved[resource] as number, now);
-    }
-    lane.precharged += takenAtEnd(call, lane.profile);
-    lane.pace.note(call, now, lane.precharged);
-    this.commands.push({ type: 'start', call: call.id, lane: lane.key, attempt: call.attempts });
-    if (this.options.events) {
-      this.tell({
-        type: 'call-start',
-        lane: lane.key,
-        call: call.id,
-        index: call.index,
-        at: now,
-        attempt: call.attempts,
-      });
-    }
-  }
-
-  private setTimer(lane: LaneState, at: number): void {
-    if (this.aborted) at = Number.POSITIVE_INFINITY;
-    if (at === lane.timerAt) return;
-    lane.timerAt = at;
-    this.commands.push({ type: 'timer', lane: lane.key, at: at === Number.POSITIVE_INFINITY ? undefined : at });
+    for (const group of new Set([...this.lanes.values()].map((lane) => lane.group))) this.starter.pump(group, now);
   }
 
   private finish(call: QueuedCall, end: CallEnd, now: number): void {
@@ -418,5 +346,3 @@ export class Scheduler {
     );
   }
 }
-
-const remainder = (lane: LaneState): number => lane.ready.peek()?.remainder ?? 0;

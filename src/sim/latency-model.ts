@@ -1,5 +1,5 @@
 import type { Millis } from '../domain/ids.ts';
-import type { Random } from './seeded-random.ts';
+import type { Random } from '../domain/seeded-random.ts';
 
 /** How long an answer takes. */
 export type LatencyModel =

@@ -1,7 +1,7 @@
 import { ParlaneError } from '../domain/errors.ts';
 import type { Millis } from '../domain/ids.ts';
+import { seededRandom } from '../domain/seeded-random.ts';
 import { drawLatency, type LatencyModel, parseLatency } from '../sim/latency-model.ts';
-import { seededRandom } from '../sim/seeded-random.ts';
 import { compileFaults, type FaultPlan, type PlannedFault } from './fault-plan.ts';
 import type { HeaderStyle, RetryStyle } from './limit-headers.ts';
 import { LimitScope, type ServerLimits } from './limit-scope.ts';

@@ -1,6 +1,6 @@
 import { ParlaneError } from '../domain/errors.ts';
 import type { EpochMillis } from '../domain/ids.ts';
-import { type Random, seededRandom } from '../sim/seeded-random.ts';
+import { type Random, seededRandom } from '../domain/seeded-random.ts';
 import type { FaultAct } from './fault-act.ts';
 import { faultKinds } from './fault-kinds.ts';
 

@@ -3,7 +3,7 @@
  * forbids must not be in the text, what it asks for must be; it is no model, but it is consistent, and it finds what is
  * plainly wrong.
  */
-import { hashText } from '../../sim/seeded-random.ts';
+import { hashText } from '../../domain/hash-text.ts';
 import { type Dialogue, type SimAnswer, say } from './dialogue.ts';
 import { answerFrom } from './prompt-answer.ts';
 import { contentWords, coverage, sentencesOf } from './words.ts';

@@ -1,6 +1,6 @@
+import { hashText } from '../../domain/hash-text.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ModelRequest } from '../../domain/message.ts';
-import { hashText } from '../../sim/seeded-random.ts';
 import { type Dialogue, type SimAnswer, say } from './dialogue.ts';
 import { coverage, sentencesOf, shared } from './words.ts';
 

@@ -1,5 +1,5 @@
 import type { FailureCode, ProviderFailure, RateHints } from '../../domain/reply.ts';
-import type { Random } from '../../sim/seeded-random.ts';
+import type { Random } from '../../domain/seeded-random.ts';
 import type { SimFaultRates } from './sim-options.ts';
 
 export type SimFault = keyof SimFaultRates;

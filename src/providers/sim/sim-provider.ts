@@ -6,6 +6,8 @@
  * 2. Time passes on the given clock only.
  * 3. Whatever a call took from the limits is settled once, also when it is aborted.
  */
+
+import { hashText } from '../../domain/hash-text.ts';
 import { laneKey, type Millis } from '../../domain/ids.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import type { CallOptions, Provider } from '../../domain/provider.ts';
@@ -18,9 +20,9 @@ import type {
   Reply,
   Usage,
 } from '../../domain/reply.ts';
+import { seededRandom } from '../../domain/seeded-random.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { drawLatency, typicalLatency } from '../../sim/latency-model.ts';
-import { hashText, seededRandom } from '../../sim/seeded-random.ts';
 import type { SimRequest } from '../../sim/server-model.ts';
 import { accountingProfiles } from '../accounting.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from '../provider-factory.ts';

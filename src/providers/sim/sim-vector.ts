@@ -1,4 +1,4 @@
-import { hashText } from '../../sim/seeded-random.ts';
+import { hashText } from '../../domain/hash-text.ts';
 import { contentWords } from './words.ts';
 
 const size = 32;

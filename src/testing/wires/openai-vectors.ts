@@ -1,4 +1,4 @@
-import { hashText } from '../../sim/seeded-random.ts';
+import { hashText } from '../../domain/hash-text.ts';
 import { openaiError } from './openai-errors.ts';
 import type { Wire } from './wire.ts';
 
