@@ -26,6 +26,8 @@ export interface CliContext {
   complain(text: string): void;
   /** Absent: nobody watches, so progress is plain lines. */
   readonly screen?: CliScreen;
+  /** Asks the person at the terminal; absent where there is none. */
+  readonly confirm?: (question: string) => Promise<boolean>;
   /** What the process will end with; the last word counts. */
   exit(code: number): void;
 }
@@ -50,8 +52,14 @@ function hearKeys(press: (key: string) => void): () => void {
   return () => void stdin.off('data', hear).setRawMode(false).pause();
 }
 
+async function confirm(question: string): Promise<boolean> {
+  const { confirm: ask } = await import('@clack/prompts');
+  return (await ask({ message: question, initialValue: false, output: process.stderr })) === true;
+}
+
 export const processContext = (): CliContext => ({
   ...(process.stderr.isTTY === true ? { screen: processScreen() } : {}),
+  ...(process.stderr.isTTY === true && process.stdin.isTTY === true ? { confirm } : {}),
   env: process.env,
   cwd: process.cwd(),
   terminal: { isTTY: process.stdout.isTTY === true, columns: process.stdout.columns ?? defaultColumns },

@@ -53,6 +53,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/export.ts'),
   },
   {
+    name: 'fork',
+    summary: 'keep the first turns of a conversation, change something, play on',
+    load: () => import('./commands/fork.ts'),
+  },
+  {
     name: 'import',
     summary: 'bring in recorded conversations of other tools as a run',
     load: () => import('./commands/import.ts'),
@@ -68,9 +73,24 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import('./commands/plan.ts'),
   },
   {
+    name: 'replay',
+    summary: 'play a recorded case again, offline: is every request still the same?',
+    load: () => import('./commands/replay.ts'),
+  },
+  {
+    name: 'rescore',
+    summary: 'judge a run again; nothing is played',
+    load: () => import('./commands/rescore.ts'),
+  },
+  {
     name: 'resume',
     summary: 'go on with a run that was stopped or killed',
     load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'retry',
+    summary: 'run one case or the failed ones again, as a new run',
+    load: () => import('./commands/retry.ts'),
   },
   {
     name: 'run',

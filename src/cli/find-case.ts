@@ -1,6 +1,6 @@
 /**
  * The case that a person means: by its number as shown (`7`, `#7`), by its name, or a fork of one (`18f2`: the second
- * try that was forked from case 18).
+ * try that was forked from case 18; `18f2f1`: the first try that was forked from that one).
  */
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseIndexOf, caseNumber, type RunId } from '../domain/ids.ts';
@@ -52,20 +52,29 @@ async function byNumber(run: RunStore, number: number): Promise<FoundCase> {
   throw await unfinished(run, number);
 }
 
-async function byFork(store: Store, parent: RunStore, number: number, nth: number): Promise<FoundCase> {
-  const tries = await forkTries(store, parent.id, caseIndexOf(number));
+async function nthTry(store: Store, run: RunId, index: CaseIndex, shown: string, nth: number): Promise<ForkTry> {
+  const tries = await forkTries(store, run, index);
   const chosen = tries[nth - 1];
-  if (chosen === undefined) {
-    const cure =
-      tries.length === 0
-        ? `Make one: parlane fork ${number} --after 1.`
-        : `It has ${number}f1 to ${number}f${tries.length}.`;
-    throw new ParlaneError('run/unknown-fork', `Case #${number} of ${parent.id} has no fork ${nth}.`, cure);
+  if (chosen !== undefined) return chosen;
+  const cure =
+    tries.length === 0
+      ? `Make one: parlane fork ${shown} --after 1.`
+      : `It has ${shown}f1 to ${shown}f${tries.length}.`;
+  throw new ParlaneError('run/unknown-fork', `Case #${shown} of ${run} has no fork ${nth}.`, cure);
+}
+
+/** Follows a line of forks, one after the other. */
+async function byFork(store: Store, parent: RunStore, number: number, line: readonly number[]): Promise<FoundCase> {
+  let at: ForkTry = { run: parent.id, index: caseIndexOf(number) };
+  let shown = String(number);
+  for (const nth of line) {
+    at = await nthTry(store, at.run, at.index, shown, nth);
+    shown += `f${nth}`;
   }
-  const run = await findRun(store, chosen.run);
-  const row = await rowAt(run, chosen.index);
-  if (row === undefined) throw await unfinished(run, caseNumber(chosen.index));
-  return { run, row, shown: `${number}f${nth}` };
+  const run = await findRun(store, at.run);
+  const row = await rowAt(run, at.index);
+  if (row === undefined) throw await unfinished(run, caseNumber(at.index));
+  return { run, row, shown };
 }
 
 async function byName(run: RunStore, name: string): Promise<FoundCase> {
@@ -85,8 +94,9 @@ async function byName(run: RunStore, name: string): Promise<FoundCase> {
 
 export async function findCase(store: Store, text: string, runName: string | undefined): Promise<FoundCase> {
   const run = await findRun(store, (await chooseShownRun(store, runName)).id);
-  const numbered = /^#?(\d+)(?:f(\d+))?$/.exec(text);
+  const numbered = /^#?(\d+)((?:f\d+)*)$/.exec(text);
   if (numbered === null) return byName(run, text);
   const number = Number(numbered[1]);
-  return numbered[2] === undefined ? byNumber(run, number) : byFork(store, run, number, Number(numbered[2]));
+  const line = (numbered[2] ?? '').split('f').slice(1).map(Number);
+  return line.length === 0 ? byNumber(run, number) : byFork(store, run, number, line);
 }

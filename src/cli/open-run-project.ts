@@ -8,8 +8,10 @@ import { rowsOf } from '../run/read-run.ts';
 import { defaultStoreFolder, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
+import { ownRuns } from './open-project-store.ts';
 import { openWorkshop, type Workshop } from './open-workshop.ts';
 import { keeper, type ProjectFlags, projectSettings } from './run-options.ts';
+import { type ScenarioFlags, scenarioSuite } from './scenario-suite.ts';
 
 export interface RunProject {
   readonly project: Project;
@@ -26,7 +28,7 @@ export const storeFolder = (context: CliContext, named: string | undefined): str
 
 export async function openRunProject(
   file: string | undefined,
-  flags: ProjectFlags & { readonly store?: string },
+  flags: ProjectFlags & ScenarioFlags & { readonly store?: string },
   context: CliContext,
   signal: AbortSignal,
 ): Promise<RunProject> {
@@ -35,7 +37,9 @@ export async function openRunProject(
   const folder = storeFolder(context, flags.store);
   let store: Store | undefined;
   try {
-    const { suite, warnings, configs } = await workshop.load(file === undefined ? [] : [file]);
+    const { suite, warnings, configs } =
+      (await scenarioSuite(file, flags, context)) ??
+      (await workshop.load(file === undefined ? [] : [file], flags.set === undefined ? {} : { set: flags.set }));
     if (warnings.length > 0) context.complain(problemReport(warnings));
     store = await openStore({ at: folder });
     const keep = keeper(flags, flags.failed || flags.errors ? await lastStatuses(store) : new Map());
@@ -69,7 +73,7 @@ async function closeAll(project: Project | undefined, store: Store | undefined, 
 
 /** How each case ended in the newest run that has it. */
 async function lastStatuses(store: Store): Promise<Map<string, Row['status']>> {
-  const [newest] = await store.runs();
+  const [newest] = await ownRuns(store);
   const run = newest === undefined ? undefined : await store.openRun(newest.id);
   const statuses = new Map<string, Row['status']>();
   if (run === undefined) return statuses;

@@ -1,7 +1,6 @@
 /** What commands that load configs and ask models need, opened once and closed once. */
-import { loadSuite } from '../config/load-suite.ts';
-import type { Problem } from '../domain/problem.ts';
-import type { Suite } from '../domain/suite.ts';
+import { type LoadedSuite, loadSuite } from '../config/load-suite.ts';
+import type { SuiteOverrides } from '../config/overrides.ts';
 import { realClock } from '../platform/clock.ts';
 import { type ClosableCodeRunner, createCodeRunner, scrubbedEnvironment } from '../platform/code-runner.ts';
 import { configFiles, shownPath } from '../platform/config-files.ts';
@@ -14,7 +13,7 @@ export interface Workshop {
   readonly code: ClosableCodeRunner;
   readonly http: HttpClient;
   readonly env: CliContext['env'];
-  load(configs: readonly string[]): Promise<{ suite: Suite; warnings: readonly Problem[]; configs: readonly string[] }>;
+  load(configs: readonly string[], overrides?: SuiteOverrides): Promise<LoadedSuite>;
   close(): Promise<void>;
 }
 
@@ -29,7 +28,7 @@ export function openWorkshop(context: CliContext): Workshop {
     code,
     http,
     env,
-    load: (configs) => loadSuite({ files: configFiles, code, env, cwd, configs, shown }),
+    load: (configs, overrides = {}) => loadSuite({ files: configFiles, code, env, cwd, configs, shown, overrides }),
     close: async () => {
       await Promise.all([http.close(), code.close()]);
     },

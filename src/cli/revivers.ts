@@ -6,10 +6,11 @@ import { ParlaneError } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
 import type { RunHost } from '../run/run-plan.ts';
+import { rootOf } from '../run/suite-snapshot.ts';
 import type { RunRecord } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
 
-export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache'> {
+export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache' | 'review'> {
   /** The plan made again, for a run that died before all of it was recorded. */
   readonly cases?: CaseSource;
   close(): Promise<void>;
@@ -26,15 +27,10 @@ const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
   project: () => import('./revive/project.ts'),
 };
 
-/** The kind of what was run; a fork is of its parent's kind. */
-function kindOf(snapshot: Json): string {
-  const { kind, parent } = Object(snapshot) as { kind?: Json; parent?: Json };
-  if (typeof kind === 'string') return kind;
-  return parent === undefined ? '' : kindOf(parent);
-}
+const kindOf = (snapshot: Json): string => String((Object(rootOf(snapshot)) as { kind?: Json }).kind ?? '');
 
 export async function revive(record: RunRecord, snapshot: Json, context: CliContext): Promise<Revived> {
-  const load = revivers[kindOf(snapshot)];
+  const load = Object.hasOwn(revivers, kindOf(snapshot)) ? revivers[kindOf(snapshot)] : undefined;
   if (load !== undefined) return (await load()).revive(snapshot, context);
   throw new ParlaneError(
     'run/started-elsewhere',

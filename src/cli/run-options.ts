@@ -1,4 +1,5 @@
 /** Flags of `run` and `plan`, from text to meaning. */
+import type { Command } from 'commander';
 import type { Case } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { caseNumber } from '../domain/ids.ts';
@@ -14,6 +15,26 @@ export interface ProjectFlags {
   readonly budget?: string;
   readonly maxTime?: string;
   readonly maxConcurrency?: string;
+  readonly seed?: string;
+  readonly set?: readonly string[];
+}
+
+/** The flags that choose what is run, the same for `run` and `plan`. */
+export function addProjectFlags(command: Command): Command {
+  return command
+    .argument('[config]', 'a config file or folder, or a list of scenarios (default: the config in this folder)')
+    .option('--only <pattern>', 'cases by number or by a part of their name')
+    .option('--tag <tags...>', 'cases with one of these tags')
+    .option('--failed', 'cases that did not pass last time')
+    .option('--errors', 'cases that ended in an error last time')
+    .option('--repeat <n>', 'each case so often')
+    .option('--set <path=value...>', 'another value for a place of the config: providers[0]=openai:gpt-5-mini')
+    .option('--seed <n>', 'for models that take one; each repeat counts on from it')
+    .option('-j, --max-concurrency <n>', 'most calls in flight over all lanes (default: each lane has its own limit)')
+    .option('--spec <name>', 'of a list of scenarios: the prompt specification')
+    .option('--agent-model <id>', 'of a list of scenarios: the model of the agents (default: sim:agent)')
+    .option('--client-model <id>', "of a list of scenarios: the client's (default: the agents', else sim:client)")
+    .option('--judge-model <id>', "of a list of scenarios: scores with the specification's evaluator");
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -42,7 +63,9 @@ export const projectSettings = (flags: ProjectFlags) => {
     wholeNumber('--max-concurrency', flags.maxConcurrency),
   ];
   const [budgetUsd, maxDurationMs] = [amountAboveZero('--budget', flags.budget), timeSpan('--max-time', flags.maxTime)];
+  const seed = wholeNumber('--seed', flags.seed);
   return {
+    ...(seed === undefined ? {} : { seed }),
     ...(repeat === undefined ? {} : { repeat }),
     ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),

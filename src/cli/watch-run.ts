@@ -16,8 +16,8 @@ import type { CliContext } from './cli-context.ts';
 
 export interface WatchOptions {
   readonly title: string;
-  readonly json?: boolean;
-  readonly plain?: boolean;
+  /** A view where there is a terminal, plain lines, events as lines of JSON, or nothing at all. */
+  readonly show: 'view' | 'plain' | 'events' | 'nothing';
   readonly forecast?: Forecast;
   /** The lanes of the run, once it has begun. */
   readonly lanes: () => Lanes | undefined;
@@ -25,7 +25,7 @@ export interface WatchOptions {
 }
 
 export interface Watch {
-  observe(event: RunEvent): void;
+  readonly observe: (event: RunEvent) => void;
   readonly state: LiveState;
   readonly style: Style;
   readonly width: number;
@@ -38,7 +38,7 @@ export const styleOf = (context: CliContext): Style =>
 export function watchRun(context: CliContext, options: WatchOptions): Watch {
   const state = liveState();
   const style = styleOf(context);
-  const { observer, unkey } = options.json === true ? jsonWatch(context) : textWatch(context, options, style);
+  const { observer, unkey } = watching(context, options, style);
   return {
     state,
     style,
@@ -59,6 +59,18 @@ interface Watching {
   readonly unkey: () => void;
 }
 
+function watching(context: CliContext, options: WatchOptions, style: Style): Watching {
+  switch (options.show) {
+    case 'events':
+      return jsonWatch(context);
+    case 'nothing':
+      return { observer: { observe: () => {}, finish: async () => {} }, unkey: () => {} };
+    case 'view':
+    case 'plain':
+      return textWatch(context, options, style);
+  }
+}
+
 const jsonWatch = (context: CliContext): Watching => ({
   observer: jsonEvents({ sink: { write: (text) => context.print(text.trimEnd()) } }),
   unkey: () => {},
@@ -67,7 +79,7 @@ const jsonWatch = (context: CliContext): Watching => ({
 function textWatch(context: CliContext, options: WatchOptions, style: Style): Watching {
   const { screen } = context;
   const expected = new Map<LaneKey, number>(options.forecast?.lanes.map(({ lane, calls }) => [lane, calls.likely]));
-  if (screen === undefined || options.plain === true) {
+  if (screen === undefined || options.show === 'plain') {
     const sink = { write: (text: string) => context.complain(text.trimEnd()) };
     return { observer: plainReporter({ sink, ticker: realTicker, expectedCalls: expected }), unkey: () => {} };
   }

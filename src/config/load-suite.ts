@@ -20,6 +20,7 @@ import { configEnvironment, type ReadConfig, readConfig } from './read-config.ts
 import { promptEntries, readPrompt } from './read-prompts.ts';
 import { readProviders } from './read-providers.ts';
 import { joined, readTest, readTests } from './read-tests.ts';
+import { setValues } from './set-values.ts';
 
 export interface LoadSuiteOptions {
   readonly files: ConfigFiles;
@@ -68,6 +69,10 @@ export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite>
     const config = await readConfig(path, loading);
     if (config !== undefined) read.push(config);
   }
+  const last = read.at(-1);
+  const { set = [] } = options.overrides ?? {};
+  if (last !== undefined && set.length > 0)
+    read.splice(-1, 1, { ...last, config: setValues(last.config, set, loading) });
   assembling = true;
   const suite = await assemble(read, options.overrides ?? {}, loading);
   if (!problems.some(({ severity }) => severity !== 'warning')) checkComplete(suite, read, loading);

@@ -21,6 +21,8 @@ export interface SuiteOverrides {
   readonly tags?: Readonly<Record<string, string>>;
   readonly filterProviders?: string;
   readonly filterPrompts?: string;
+  /** `--set path=value`: over the last config file. */
+  readonly set?: readonly string[];
   /** Standalone mode: these outputs are graded by these assertions. */
   readonly graded?: { readonly outputs: readonly Json[]; readonly assertions: readonly Assertion[] };
 }

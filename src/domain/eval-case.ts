@@ -22,6 +22,8 @@ export interface EvalDetail {
   readonly test: SuiteTest;
   /** How often this test is repeated; above 1 every repeat is a call of its own. */
   readonly repeats: number;
+  /** For models that take one. */
+  readonly seed?: number;
   /** `_conversation` is filled in. */
   readonly usesConversation: boolean;
 }

@@ -4,7 +4,7 @@
  * (store): it puts them together.
  */
 import { batchCsv, batchNdjson } from '../conversation/export-batch.ts';
-import { checkSetup, type ModelChoice } from '../conversation/setup.ts';
+import { checkSetup } from '../conversation/setup.ts';
 import { type BatchSummary, summarizeBatch } from '../conversation/summarize-batch.ts';
 import type { ConversationCase } from '../domain/case.ts';
 import type { ConversationResult } from '../domain/conversation-result.ts';
@@ -13,15 +13,15 @@ import { caseIndex, runId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Row } from '../domain/row.ts';
-import type { Assertion } from '../domain/verdict.ts';
 import { type Clock, realClock } from '../platform/clock.ts';
 import { environment, workingFolder } from '../platform/environment.ts';
 import { realFiles } from '../platform/files.ts';
 import { PromptSpecificationManager } from '../prompts/specification-manager.ts';
 import type { RunStore, Store } from '../store/store.ts';
+import { casesOf, didNotPass, rescoredConversation, type Scoring } from './again.ts';
 import { BatchCount, type BatchJob, type BatchStatus } from './batch-job.ts';
 import { resultOf, rowsOf } from './batch-rows.ts';
-import { conversationRunner, detailOf } from './conversation-case.ts';
+import { conversationRunner } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import type { RunObserver } from './event-log.ts';
 import { forkCase } from './fork-case.ts';
@@ -65,6 +65,8 @@ export interface BatchRunOptions {
   /** Stops the batch, resumable, when it aborts. */
   readonly signal?: AbortSignal;
   readonly observers?: readonly RunObserver[];
+  /** The lanes the batch is played through, as soon as they are there. */
+  readonly onLanes?: (lanes: Lanes) => void;
 }
 
 export type BatchFormat = 'json' | 'ndjson' | 'csv';
@@ -146,35 +148,18 @@ export class BatchProcessor {
   /** A new batch of those conversations that did not succeed: failed checks, failures and errors. */
   async retryFailed(batchId: string): Promise<BatchJob> {
     const run = await findRun(this.#store, runId(batchId));
-    const again: ConversationCase[] = [];
-    for await (const row of rowsOf(run)) {
-      const one = row.status === 'passed' || row.status === 'skipped' ? undefined : await run.case(row.index);
-      if (one?.kind === 'conversation') again.push(one);
-    }
+    const again = (await casesOf(run, didNotPass)).filter((one) => one.kind === 'conversation');
     return this.#again(run, again, 'retried');
   }
 
   /** A new batch that scores the recorded conversations again, with another judge or other checks; nothing is played. */
-  async rescore(
-    batchId: string,
-    scoring: { readonly judge?: ModelChoice; readonly checks?: readonly Assertion[] } = {},
-  ): Promise<BatchJob> {
+  async rescore(batchId: string, scoring: Scoring = {}): Promise<BatchJob> {
     const run = await findRun(this.#store, runId(batchId));
     const again: ConversationCase[] = [];
     for await (const row of rowsOf(run)) {
       const one = await run.case(row.index);
-      const result = resultOf(row);
-      if (one?.kind !== 'conversation' || result === undefined) continue;
-      const { evaluation_status: _status, score: _score, comment: _comment, ...recorded } = result;
-      const detail = detailOf(one);
-      const models = scoring.judge === undefined ? detail.models : { ...detail.models, judge: scoring.judge };
-      again.push({
-        ...one,
-        // Nothing is played, so the lane it waits for is the judge's.
-        column: { ...one.column, provider: models.judge?.provider ?? 'echo' },
-        checks: scoring.checks ?? one.checks,
-        detail: { ...detail, models, recorded } as unknown as Json,
-      });
+      const scored = one?.kind === 'conversation' ? rescoredConversation(one, row, scoring) : undefined;
+      if (scored !== undefined) again.push(scored);
     }
     return this.#again(run, again, 'scored again');
   }
@@ -291,7 +276,11 @@ export class BatchProcessor {
         store: this.#store,
         clock,
         provider: (name) => this.#options.provider?.(name) ?? host.provider(name),
-        lanes: ({ onEvent }) => new Lanes({ ...lanes, clock, onEvent }),
+        lanes: ({ onEvent }) => {
+          const made = new Lanes({ ...lanes, clock, onEvent });
+          options.onLanes?.(made);
+          return made;
+        },
         runners: {
           prompt: onlyConversations,
           conversation: conversationRunner({

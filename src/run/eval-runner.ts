@@ -107,6 +107,7 @@ async function ask(
       kind: 'chat',
       prompt: rendered.prompt,
       params,
+      ...(detail.seed === undefined ? {} : { seed: detail.seed }),
       context: { vars: rendered.vars, test: test as unknown as Json, settings },
       ...(planned.repeat === 0 ? {} : { repeatIndex: planned.repeat }),
     },

@@ -4,21 +4,24 @@
  */
 import type { Case, PromptCase } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
-import { caseIndex, type RunId } from '../domain/ids.ts';
+import type { RunId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { Suite } from '../domain/suite.ts';
 import { looksAtRows } from '../grading/grade.ts';
 import type { EvalColumn } from '../plan/columns.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import { type CasedRow, compareRows, laneEffects } from './compare-eval.ts';
 import type { EvalRunnerParts } from './eval-runner.ts';
 import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
-import { type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
+import type { Review } from './review-rows.ts';
+import { findRun, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
+import { suiteJson } from './suite-snapshot.ts';
 
 export { evalParts, snapshotOf } from './open-eval.ts';
 
@@ -26,6 +29,8 @@ export interface EvaluateOptions extends OpenEvalOptions, Pick<RunHost, 'owner' 
   readonly store: Store;
   readonly responseCache?: ResponseCache;
   readonly observers?: readonly ((event: RunEvent) => void)[];
+  /** The lanes the eval is played through, as soon as they are there. */
+  readonly onLanes?: (lanes: Lanes) => void;
   /** After each row: how many are done, of how many, the plan's index and the row. */
   readonly progressCallback?: (completed: number, total: number, index: number, row: Row) => void;
   /** Go on with this run instead of starting one. */
@@ -65,8 +70,13 @@ function hostFor(opened: OpenEval, options: EvaluateOptions, signal: AbortSignal
     store: options.store,
     clock: options.clock,
     provider: opened.provider,
-    lanes: opened.lanes,
+    lanes: (lanesOptions) => {
+      const lanes = opened.lanes(lanesOptions);
+      options.onLanes?.(lanes);
+      return lanes;
+    },
     runners: opened.runners,
+    ...(opened.plan.compares ? { review: comparing(opened.parts, opened.provider, options.clock) } : {}),
     observers: [...(options.observers ?? []), progress],
     signal,
     ...(useCache ? { cache: options.responseCache } : {}),
@@ -88,7 +98,7 @@ export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<
     );
   }
   const snapshot = snapshotOf(suite, options.source ?? {});
-  await parts.hooks.around('beforeAll', { suite: snapshot }, signal);
+  await parts.hooks.around('beforeAll', { suite: { ...suiteJson(suite), tests: suite.tests.count } }, signal);
   const host = hostFor(opened, options, signal);
   const request = {
     name: suite.description ?? 'eval',
@@ -102,30 +112,12 @@ export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<
     ? runPlan(request, host)
     : resumeRun(options.resume, host, request.cases));
   await parts.hooks.around('afterAll', { evalId: outcome.run }, signal);
-  return tableOf(outcome, opened, options, signal);
+  return tableOf(outcome, opened, options);
 }
 
-async function tableOf(
-  outcome: RunOutcome,
-  opened: OpenEval,
-  options: EvaluateOptions,
-  signal: AbortSignal,
-): Promise<EvalOutcome> {
-  const run = await options.store.openRun(outcome.run);
-  if (run === undefined)
-    throw new ParlaneError('bug/run-lost', `The run ${outcome.run} is gone.`, 'This is a bug in Parlane.');
-  const compares = opened.plan.compares && outcome.complete;
-  const compared = compares
-    ? await compareAll(run, opened.parts, opened.provider, opened.lanes({}), options, signal)
-    : new Map<number, Row>();
-  return {
-    outcome,
-    columns: opened.plan.columns,
-    totals: retotalled(outcome.totals, compared, await changedFrom(run, compared)),
-    async *rows() {
-      for await (const one of casedRows(run)) yield { ...one, row: compared.get(one.row.index) ?? one.row };
-    },
-  };
+async function tableOf(outcome: RunOutcome, opened: OpenEval, options: EvaluateOptions): Promise<EvalOutcome> {
+  const run = await findRun(options.store, outcome.run);
+  return { outcome, columns: opened.plan.columns, totals: outcome.totals, rows: () => casedRows(run) };
 }
 
 const page = 500;
@@ -144,64 +136,11 @@ export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
   }
 }
 
-/** The rows that comparisons have something to say about, as they are after them. */
-export async function compareAll(
-  run: RunStore,
-  parts: EvalRunnerParts,
-  provider: OpenEval['provider'],
-  lanes: Lanes,
-  options: Pick<EvaluateOptions, 'clock'>,
-  signal: AbortSignal,
-): Promise<Map<number, Row>> {
-  const changed = new Map<number, Row>();
-  const opened = new Set<string>();
-  const once = {
-    ...bound(lanes),
-    open: (one: Parameters<Lanes['open']>[0]): void => {
-      if (!opened.has(one.laneKey)) lanes.open(one, []);
-      opened.add(one.laneKey);
-    },
+/** Comparisons between the columns of a test, as the run makes them once all rows are there. */
+export const comparing = (parts: EvalRunnerParts, provider: OpenEval['provider'], clock: Clock): Review =>
+  async function* (run, lanes, signal) {
+    const effects = (index: Row['index']) => laneEffects(provider, lanes, clock, index, signal);
+    for await (const { case: planned, row } of compareRows(casedRows(run), parts, effects)) {
+      if (planned.checks.some(({ type }) => looksAtRows(type))) yield row;
+    }
   };
-  const effects = (index: Row['index']) => laneEffects(provider, once, options.clock, index, signal);
-  for await (const { case: planned, row } of compareRows(casedRows(run), parts, effects)) {
-    if (planned.checks.some(({ type }) => looksAtRows(type))) changed.set(row.index, row);
-  }
-  lanes.shutdown();
-  return changed;
-}
-
-const bound = (lanes: Lanes) => ({
-  submit: lanes.submit.bind(lanes),
-  learned: lanes.learned.bind(lanes),
-  abort: lanes.abort.bind(lanes),
-  shutdown: lanes.shutdown.bind(lanes),
-});
-
-async function changedFrom(run: RunStore, compared: ReadonlyMap<number, Row>): Promise<Map<number, Row>> {
-  const before = new Map<number, Row>();
-  for (const index of compared.keys()) {
-    const [found] = await run.rows({ after: index - 1, limit: 1 });
-    if (found !== undefined) before.set(caseIndex(index), found.row);
-  }
-  return before;
-}
-
-const totalName = {
-  passed: 'passed',
-  failed: 'failed',
-  error: 'errors',
-  skipped: 'skipped',
-  aborted: 'aborted',
-} as const;
-
-/** The totals after comparisons have turned some rows over. */
-function retotalled(totals: RunTotals, after: ReadonlyMap<number, Row>, before: ReadonlyMap<number, Row>): RunTotals {
-  const counts: Record<keyof RunTotals, number> = { ...totals };
-  for (const [index, row] of after) {
-    const old = before.get(index);
-    if (old === undefined || old.status === row.status) continue;
-    counts[totalName[old.status]] -= 1;
-    counts[totalName[row.status]] += 1;
-  }
-  return counts;
-}

@@ -2,6 +2,7 @@
 import type { Case } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
+import type { RunEvent } from '../domain/run-event.ts';
 import type { RunStore } from '../store/store.ts';
 import { StoreError } from '../store/store-errors.ts';
 import { Budget } from './budget.ts';
@@ -16,6 +17,7 @@ import { OpenProviders } from './open-providers.ts';
 import { ParkedWatch } from './parked-watch.ts';
 import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
+import { reviewRows } from './review-rows.ts';
 import { runCase } from './run-case.ts';
 import type { RunHost, RunOutcome } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
@@ -351,8 +353,16 @@ class RunExecution {
     if (until !== undefined) this.#stop.stop('parked', until);
   }
 
+  async #review(): Promise<boolean> {
+    const { review, clock } = this.#host;
+    if (review === undefined || this.#stop.reason !== undefined || !this.#intake.complete) return true;
+    const telling = { signal: this.#stop.flights, now: clock.now, emit: (event: RunEvent) => this.#events.emit(event) };
+    return reviewRows(review, this.#run, this.#lanes, telling);
+  }
+
   async #finish(): Promise<RunOutcome> {
     const { clock } = this.#host;
+    const reviewed = await this.#review();
     const { reason, until } = this.#stop;
     await this.#lengths.save();
     if (reason !== undefined) {
@@ -362,7 +372,7 @@ class RunExecution {
     const { cases } = await this.#run.caseCount();
     const counts = await this.#run.rowCounts();
     const totals = checkTally(cases, counts, this.#reported);
-    const complete = counts.provisional === 0 && this.#intake.complete;
+    const complete = counts.provisional === 0 && this.#intake.complete && reviewed;
     this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete });
     this.#events.flush();
     await this.#run.change({

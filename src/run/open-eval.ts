@@ -9,7 +9,7 @@ import type { Provider } from '../domain/provider.ts';
 import type { Suite } from '../domain/suite.ts';
 import type { GradingPorts } from '../grading/check.ts';
 import { SchemaValidator } from '../grading/json-schema.ts';
-import { canonical, providerIdentity } from '../plan/case-key.ts';
+import { canonical } from '../plan/case-key.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ClosableCodeRunner } from '../platform/code-runner.ts';
 import { realFiles } from '../platform/files.ts';
@@ -22,6 +22,7 @@ import { type EvalRunnerParts, evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
 import { Lanes } from './lanes.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
+import { suiteJson } from './suite-snapshot.ts';
 
 export interface OpenEvalOptions extends EvalSettings {
   readonly clock: Clock;
@@ -81,13 +82,8 @@ function gradingPorts(options: Pick<OpenEvalOptions, 'http' | 'code'>, render: G
 /** What a run must remember of its suite, without secrets. */
 export const snapshotOf = (suite: Suite, source: JsonObject = {}): Json => ({
   kind: 'eval',
-  source,
-  ...(suite.description === undefined ? {} : { description: suite.description }),
-  tags: suite.tags ?? {},
-  folder: suite.folder,
-  providers: suite.providers.map(providerIdentity),
-  prompts: suite.prompts.map(({ raw, label }) => ({ raw, label })),
-  defaultTest: canonical(suite.defaultTest as unknown as JsonObject),
+  source: canonical(source),
+  suite: suiteJson(suite),
   tests: suite.tests.count,
 });
 

@@ -6,6 +6,7 @@
  */
 import type { ConfigFiles } from '../config/config-files.ts';
 import type { Case, ConversationCase } from '../domain/case.ts';
+import { detailJson, evalDetail } from '../domain/eval-case.ts';
 import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { Provider } from '../domain/provider.ts';
@@ -16,16 +17,17 @@ import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import type { HttpClient } from '../providers/http-client.ts';
 import type { Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
-import { conversationRunner } from './conversation-case.ts';
+import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import { evalProviders, lanesLimits } from './eval-providers.ts';
 import { evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
-import { evalParts } from './evaluate.ts';
+import { comparing, evalParts } from './evaluate.ts';
 import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
 import { type ProjectBatch, projectBatches } from './project-conversations.ts';
+import type { Review } from './review-rows.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
 
@@ -42,6 +44,8 @@ export interface ProjectOptions extends EvalSettings {
   readonly specsFolder?: string;
   readonly budgetUsd?: number;
   readonly maxDurationMs?: number;
+  /** For models that take one; each repeat counts on from it. A scenario's own SEED wins. */
+  readonly seed?: number;
   /** Keeps the cases whose name, number or tag it likes. */
   readonly keep?: (one: Case) => boolean;
 }
@@ -50,6 +54,7 @@ export interface ProjectHost {
   provider(name: string): Provider;
   lanes(onEvent?: (event: LaneEvent) => void): Lanes;
   readonly runners: CaseRunners;
+  readonly review: Review;
   /** Lets go of the network and of user code that conversations opened. */
   close(): Promise<void>;
 }
@@ -100,11 +105,21 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
     settings: runSettings(suite, settings, options),
     globalCap: settings.maxConcurrency,
     async *cases() {
-      yield* inOrderOfWork(chosen);
-      for await (const one of evals?.cases() ?? []) if (kept(one)) yield one;
+      for (const one of inOrderOfWork(chosen)) yield seeded(one, options.seed);
+      for await (const one of evals?.cases() ?? []) if (kept(one)) yield seeded(one, options.seed);
     },
     ...host,
   };
+}
+
+/** The case with its seed; who it is does not change by that, so that runs with different seeds can be compared. */
+function seeded(one: Case, seed: number | undefined): Case {
+  if (seed === undefined) return one;
+  const own = seed + one.repeat;
+  if (one.kind === 'prompt') return { ...one, detail: detailJson({ ...evalDetail(one), seed: own }) };
+  const detail = detailOf(one);
+  const variables = { SEED: own, ...detail.scenario.variables };
+  return { ...one, detail: { ...detail, scenario: { ...detail.scenario, variables } } as unknown as Json };
 }
 
 /** Every provider that will be asked is made before anything is sent: a missing key is told at once. */
@@ -175,11 +190,13 @@ export function projectHost(
     ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
   });
   const host = specifications.size === 0 ? undefined : openConversationHost({ clock, env, folder: suite.folder });
+  const parts = evalParts(suite, options, signal);
   return {
     provider,
+    review: comparing(parts, provider, clock),
     lanes: (onEvent) => newLanes(suite, clock, settings, onEvent),
     runners: {
-      prompt: evalRunner(evalParts(suite, options, signal)),
+      prompt: evalRunner(parts),
       conversation:
         host === undefined
           ? () => Promise.reject(new Error('this project holds no conversations'))

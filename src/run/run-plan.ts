@@ -23,6 +23,7 @@ import type { ResponseCache } from './model-call.ts';
 import type { ModelLanes } from './model-lanes.ts';
 import { type ResolveProvider, refuseUnknownPrice } from './open-providers.ts';
 import { type CaseSource, noCases, type PlanTraits, traitsOf } from './plan-intake.ts';
+import type { Review } from './review-rows.ts';
 import { holdRun } from './run-lease.ts';
 import { defaultSettings, type RunSettings, settingsJson, settingsOf } from './run-settings.ts';
 
@@ -52,6 +53,8 @@ export interface RunHost {
   /** Stops the run, resumable, when it aborts. */
   readonly signal?: AbortSignal;
   readonly cache?: ResponseCache;
+  /** Looks at rows together once every case has its own; gives back those whose verdict changes by that. */
+  readonly review?: Review;
   /** This process, so that no second one works on the same run. */
   readonly owner?: Omit<RunOwner, 'seenAt'>;
   /** Whether the process that had the run before is still there. */

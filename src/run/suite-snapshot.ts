@@ -14,3 +14,9 @@ export function suiteJson(suite: Suite): JsonObject {
 }
 
 export const suiteOf = (json: Json): Suite => ({ ...(json as unknown as Suite), tests: noTests, conversations: [] });
+
+/** What was run at first: a fork's snapshot holds its parent's. */
+export function rootOf(snapshot: Json): Json {
+  const { kind, parent } = Object(snapshot) as { kind?: Json; parent?: Json };
+  return typeof kind === 'string' || parent === undefined ? snapshot : rootOf(parent);
+}

@@ -343,6 +343,13 @@ export class SqlRunStore implements RunStore {
     );
   }
 
+  async reviseRow(row: Row): Promise<void> {
+    const [found] = await this.rows({ after: row.index - 1, limit: 1 });
+    const writes = found?.row.index === row.index ? found.writes : undefined;
+    const old = { sql: 'delete from rows where run = ? and idx = ?', values: [this.#run, row.index] };
+    return this.#write([old, this.#parts.statements.put('rows', this.#rowCells(row, writes))], true);
+  }
+
   async rows({ after, limit }: { after: number; limit: number }): Promise<readonly StoredRow[]> {
     const found = await this.#parts.db
       .selectFrom('rows')

@@ -231,6 +231,8 @@ export interface RunStore {
    * that they are asked for again. How often they were sent stays known.
    */
   reopen(index: CaseIndex, keep: (answer: Answer) => boolean): Promise<void>;
+  /** Changes the verdict of a final row, when rows were looked at together; what it left to later cases stays. */
+  reviseRow(row: Row): Promise<void>;
   /** Rows in plan order. */
   rows(query: { readonly after: number; readonly limit: number }): Promise<readonly StoredRow[]>;
   rowCounts(): Promise<RowCounts>;

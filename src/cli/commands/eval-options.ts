@@ -49,6 +49,7 @@ export interface EvalFlags {
   readonly envFile?: string;
   readonly budget?: string;
   readonly json?: boolean;
+  readonly plain?: boolean;
 }
 
 /** Adds the flags to the command. */

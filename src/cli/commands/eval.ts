@@ -8,14 +8,11 @@ import { ConfigError } from '../../config/loading.ts';
 import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { RunEvent } from '../../domain/run-event.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { BadFilter } from '../../plan/filter-tests.ts';
 import { realClock } from '../../platform/clock.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
-import { listenForInterrupt } from '../../platform/interrupt.ts';
-import { isAlive, thisProcess } from '../../platform/process-identity.ts';
 import { createHttpClient } from '../../providers/http-client.ts';
 import { type EvalOutcome, evaluate } from '../../run/evaluate.ts';
 import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
@@ -24,6 +21,7 @@ import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import { chooseRun } from '../open-project-store.ts';
+import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { addEvalFlags, type EvalFlags, overridesOf, settingsOf } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { evalTable } from './eval-table.ts';
@@ -31,19 +29,6 @@ import { evalTable } from './eval-table.ts';
 function environment(flags: EvalFlags, context: CliContext): CliContext['env'] {
   if (flags.envFile === undefined) return context.env;
   return { ...parseEnv(readFileSync(resolve(context.cwd, flags.envFile), 'utf8')), ...context.env };
-}
-
-/** A line for every tenth of the plan, and every warning. */
-function progressLines(context: CliContext): (event: RunEvent) => void {
-  let told = 0;
-  return (event) => {
-    if (event.type === 'warning') context.complain(event.message);
-    if (event.type !== 'case-end' || event.row.provisional === true) return;
-    const part = Math.floor((event.completed / Math.max(1, event.total)) * 10);
-    if (part === told) return;
-    told = part;
-    context.complain(`${event.completed} of ${event.total}`);
-  };
 }
 
 /** Errors count against the pass rate like failures, as in promptfoo. */
@@ -59,11 +44,18 @@ function exitCode({ outcome, totals }: EvalOutcome, env: CliContext['env']): num
 const totalsLine = ({ outcome, totals }: EvalOutcome): string => {
   const counts = `${totals.planned} cases: ${totals.passed} passed, ${totals.failed} failed, ${totals.errors} errors`;
   if (outcome.complete) return counts;
-  return `${counts}, ${totals.aborted} open\nStopped (${outcome.stopReason}). Go on with: parlane eval --resume ${outcome.run}`;
+  return `${counts}, ${totals.aborted} open\nStopped (${outcome.stopReason}). Go on with: parlane resume ${outcome.run}`;
 };
 
 const storeFolder = (flags: EvalFlags, context: CliContext): string =>
   resolve(context.cwd, flags.store ?? defaultStoreFolder);
+
+/** What the suite was made from, for a resume of a run that died before its plan was recorded. */
+const sourceOf = (configs: readonly string[], flags: EvalFlags, context: CliContext): JsonObject => ({
+  configs: [...configs],
+  overrides: overridesOf(flags, context.cwd) as unknown as JsonObject,
+  settings: JSON.parse(JSON.stringify(settingsOf(flags))) as JsonObject,
+});
 
 interface Session {
   readonly flags: EvalFlags;
@@ -77,34 +69,38 @@ async function play(suite: Suite, configs: readonly string[], session: Session):
   const code = createCodeRunner({ env: scrubbedEnvironment(env, suite.env), cwd: suite.folder });
   const http = createHttpClient({ clock: realClock });
   const startedAt = realClock.now();
-  using interrupt = listenForInterrupt(() => context.complain('Stopping; once more to end at once.'));
+  using interrupt = listenForStop(context);
   try {
     const resumed = flags.resume === undefined ? undefined : await resumable(store, flags.resume);
-    const quiet = flags.json === true || flags.progressBar === false;
-    const result = await evaluate(suite, {
-      ...settingsOf(flags),
-      store,
-      clock: realClock,
-      files: configFiles,
-      code,
-      http,
-      env,
-      abortSignal: interrupt.signal,
-      observers: quiet ? [] : [progressLines(context)],
-      owner: thisProcess(),
-      ownerAlive: (owner) => isAlive(owner, realClock.now()),
-      ...(flags.write === false || flags.cache === false
-        ? {}
-        : {
-            responseCache: openResponseCache({
-              folder: join(storeFolder(flags, context), 'cache'),
-              now: realClock.now,
+    const watched = {
+      title: suite.description ?? 'eval',
+      show: flags.progressBar === false ? ('nothing' as const) : showFor(flags),
+      ...(flags.write === false ? {} : { folder: storeFolder(flags, context) }),
+    };
+    const { result } = await playWatched(context, watched, interrupt, (stage) =>
+      evaluate(suite, {
+        ...settingsOf(flags),
+        store,
+        clock: realClock,
+        files: configFiles,
+        code,
+        http,
+        env,
+        abortSignal: stage.signal,
+        ...stage,
+        ...(flags.write === false || flags.cache === false
+          ? {}
+          : {
+              responseCache: openResponseCache({
+                folder: join(storeFolder(flags, context), 'cache'),
+                now: realClock.now,
+              }),
             }),
-          }),
-      source: { configs: [...configs] } satisfies JsonObject,
-      ...(resumed === undefined ? {} : { resume: resumed }),
-      ...(flags.budget === undefined ? {} : { budgetUsd: Number(flags.budget) }),
-    });
+        source: sourceOf(configs, flags, context),
+        ...(resumed === undefined ? {} : { resume: resumed }),
+        ...(flags.budget === undefined ? {} : { budgetUsd: Number(flags.budget) }),
+      }),
+    );
     await tell(result, suite, session, startedAt);
     return result;
   } finally {

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { ParlaneError } from '../../domain/errors.ts';
 import { duration } from '../../domain/measures.ts';
 import type { Row } from '../../domain/row.ts';
 import { writeCsv } from '../../reporters/csv/csv-rows.ts';
@@ -15,7 +16,7 @@ import type { CliContext } from '../cli-context.ts';
 import { choosePair, compareStoredRuns } from '../compare-stored-runs.ts';
 import { secretsOf } from '../known-secrets.ts';
 import { chooseRun, chooseShownRun, storeOption, withStore } from '../open-project-store.ts';
-import { writeOutput } from '../output-file.ts';
+import { type OutputFile, writeOutput } from '../output-file.ts';
 
 type Format = 'html' | 'csv' | 'jsonl' | 'junit';
 
@@ -37,7 +38,7 @@ const endings: Readonly<Record<string, Format>> = {
 };
 
 /** Told, else by the file's ending, else html. */
-const formatOf = ({ format, output }: ExportOptions): Format =>
+const formatOf = ({ format, output }: Pick<ExportOptions, 'format' | 'output'>): Format =>
   format ?? endings[/\.(\w+)$/.exec(output ?? '')?.[1]?.toLowerCase() ?? ''] ?? 'html';
 
 /** The run as the export tells it: with what it was made from, and the name somebody gave it. */
@@ -82,6 +83,32 @@ async function writeFormat(format: Format, sink: TextSink, writing: Writing): Pr
   }
 }
 
+/** Writes a run as a file, its format by the ending unless told; undefined when it went to standard output. */
+export async function writeRunFile(
+  store: Store,
+  record: RunRecord,
+  options: Pick<ExportOptions, 'format' | 'output' | 'redact' | 'against'>,
+  context: CliContext,
+): Promise<OutputFile | undefined> {
+  const format = formatOf(options);
+  const secrets = secretsOf(context.env);
+  const redact = rowRedactor({ secrets, ...(options.redact === true ? { contents: true } : {}) });
+  const reader = readerOf(readRun(await findRun(store, record.id)), record, redactText(secrets));
+  const writing = { reader, redact, store, record, against: options.against };
+  return writeOutput(options.output, context, (sink) => writeFormat(format, sink, writing));
+}
+
+/** Refuses a file whose ending names no format, before anything is run. */
+export function checkOutput(output: string): void {
+  if (endings[/\.(\w+)$/.exec(output)?.[1]?.toLowerCase() ?? ''] !== undefined) return;
+  throw new ParlaneError(
+    'cli/output-format',
+    `A run cannot be written as "${output}".`,
+    'End the name in .html, .csv, .jsonl or .xml (JUnit).',
+    { output },
+  );
+}
+
 async function exportRun(name: string | undefined, options: ExportOptions, context: CliContext): Promise<void> {
   const format = formatOf(options);
   const output =
@@ -89,11 +116,12 @@ async function exportRun(name: string | undefined, options: ExportOptions, conte
   await withStore(context, options.store, async (store) => {
     const record = await chooseShownRun(store, name);
     if (options.against !== undefined) await chooseRun(store, options.against);
-    const secrets = secretsOf(context.env);
-    const redact = rowRedactor({ secrets, ...(options.redact === true ? { contents: true } : {}) });
-    const reader = readerOf(readRun(await findRun(store, record.id)), record, redactText(secrets));
-    const writing = { reader, redact, store, record, against: options.against };
-    const file = await writeOutput(output, context, (sink) => writeFormat(format, sink, writing));
+    const file = await writeRunFile(
+      store,
+      record,
+      { ...options, format, ...(output === undefined ? {} : { output }) },
+      context,
+    );
     if (file === undefined) return;
     if (options.json === true) context.print(JSON.stringify({ run: record.id, format, ...file }));
     else context.complain(`Written: ${file.path} (${Math.max(1, Math.round(file.bytes / 1024))} kB)`);

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
-import type { RunEvent } from '../../domain/run-event.ts';
-import { realClock } from '../../platform/clock.ts';
-import { listenForInterrupt } from '../../platform/interrupt.ts';
-import { isAlive, thisProcess } from '../../platform/process-identity.ts';
 import { findRun, type RunOutcome, resumeRun } from '../../run/run-plan.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
+import { storeFolder } from '../open-run-project.ts';
+import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { revive } from '../revivers.ts';
+import { outcomeJson } from '../tell-run.ts';
 
 interface ResumeOptions {
   readonly store?: string;
   readonly budget?: string;
   readonly json?: boolean;
+  readonly plain?: boolean;
 }
 
 const parseBudget = (text: string | undefined): { budgetUsdMicros?: number } => {
@@ -30,19 +30,6 @@ const summary = ({ run, totals, complete, stopReason }: RunOutcome): string => {
   return complete ? counts : `${counts}\nStopped (${stopReason}). Go on with: parlane resume ${run}`;
 };
 
-/** A line for every twentieth of the plan. */
-const progressLines = (context: CliContext) => {
-  let told = -1;
-  return (event: RunEvent): void => {
-    if (event.type === 'warning') context.complain(event.message);
-    if (event.type !== 'case-end' || event.row.provisional === true) return;
-    const part = Math.floor((event.completed / event.total) * 20);
-    if (part === told) return;
-    told = part;
-    context.complain(`${event.completed} of ${event.total}`);
-  };
-};
-
 async function resume(
   store: Store,
   name: string | undefined,
@@ -51,19 +38,14 @@ async function resume(
 ): Promise<RunOutcome> {
   const record = await chooseRun(store, name, ({ status }) => status !== 'complete');
   const changes = parseBudget(options.budget);
+  using interrupt = listenForStop(context);
   const revived = await revive(record, await (await findRun(store, record.id)).snapshot(), context);
-  using interrupt = listenForInterrupt(() => context.complain('Stopping; once more to end at once.'));
+  const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
   try {
-    const host = {
-      ...revived,
-      store,
-      clock: realClock,
-      signal: interrupt.signal,
-      observers: options.json === true ? [] : [progressLines(context)],
-      owner: thisProcess(),
-      ownerAlive: (owner: Parameters<typeof isAlive>[0]) => isAlive(owner, realClock.now()),
-    };
-    return await resumeRun(record.id, host, revived.cases, changes);
+    const { result } = await playWatched(context, watched, interrupt, (stage) =>
+      resumeRun(record.id, hostOn(stage, store, revived), revived.cases, changes),
+    );
+    return result;
   } finally {
     await revived.close();
   }
@@ -77,9 +59,7 @@ async function run(name: string | undefined, options: ResumeOptions, context: Cl
   }
   try {
     const outcome = await resume(store, name, options, context);
-    const { error, ...rest } = outcome;
-    if (options.json === true)
-      context.print(JSON.stringify({ ...rest, ...(error === undefined ? {} : { error: error.message }) }));
+    if (options.json === true) context.print(JSON.stringify(outcomeJson(outcome)));
     else context.print(summary(outcome));
     context.exit(exitCodeOf(outcome));
   } finally {

@@ -1,20 +1,20 @@
 import { writeFile } from 'node:fs/promises';
-import { extname, join, resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
-import type { RunEvent } from '../../domain/run-event.ts';
 import { realClock } from '../../platform/clock.ts';
 import { realFiles } from '../../platform/files.ts';
-import { listenForInterrupt } from '../../platform/interrupt.ts';
 import { isAlive, thisProcess } from '../../platform/process-identity.ts';
 import { defaultSpecification, PromptSpecificationManager } from '../../prompts/specification-manager.ts';
 import type { BatchJob } from '../../run/batch-job.ts';
 import { type BatchFormat, BatchProcessor, type NewBatch } from '../../run/batch-processor.ts';
-import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
+import { openStore } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { amountAboveZero, wholeNumber } from '../number-option.ts';
 import { storeOption } from '../open-project-store.ts';
+import { storeFolder } from '../open-run-project.ts';
+import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readScenarios } from '../read-scenarios.ts';
 import { summaryText } from '../summary-text.ts';
 
@@ -35,6 +35,7 @@ interface SimulateOptions {
   readonly output?: string;
   readonly store?: string;
   readonly json?: boolean;
+  readonly plain?: boolean;
 }
 
 const formats: Readonly<Record<string, BatchFormat>> = {
@@ -94,19 +95,6 @@ function batchOf(options: SimulateOptions, context: CliContext): Omit<NewBatch, 
   };
 }
 
-/** A line for every tenth of the batch. */
-const progressLines = (context: CliContext) => {
-  let told = -1;
-  return (event: RunEvent): void => {
-    if (event.type === 'warning') context.complain(event.message);
-    if (event.type !== 'case-end' || event.row.provisional === true) return;
-    const part = Math.floor((event.completed / event.total) * 10);
-    if (part === told) return;
-    told = part;
-    context.complain(`${event.completed} of ${event.total} conversations`);
-  };
-};
-
 async function simulate(file: string, options: SimulateOptions, context: CliContext): Promise<void> {
   const specsFolder = resolve(context.cwd, options.specs ?? 'prompts');
   const format = options.output === undefined ? undefined : formatOf(options.output);
@@ -117,10 +105,8 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
     enriched: options.enrichmentUrl !== undefined,
     scored: options.judgeModel !== undefined,
   });
-  const store = await openStore({
-    at: options.store === undefined ? join(context.cwd, defaultStoreFolder) : resolve(context.cwd, options.store),
-  });
-  using interrupt = listenForInterrupt(() => context.complain('Stopping; once more to end at once.'));
+  const store = await openStore({ at: storeFolder(context, options.store) });
+  using interrupt = listenForStop(context);
   try {
     const processor = new BatchProcessor({
       store,
@@ -131,10 +117,10 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
       ownerAlive: (owner) => isAlive(owner, realClock.now()),
     });
     const created = await processor.create({ ...batch, scenarios });
-    const job = await processor.run(created.batch_id, {
-      signal: interrupt.signal,
-      observers: options.json === true ? [] : [progressLines(context)],
-    });
+    const watched = { title: options.spec, folder: storeFolder(context, options.store), show: showFor(options) };
+    const { result: job } = await playWatched(context, watched, interrupt, (stage) =>
+      processor.run(created.batch_id, stage),
+    );
     if (options.output !== undefined && format !== undefined) {
       await writeFile(resolve(context.cwd, options.output), await processor.export(job.batch_id, format));
     }

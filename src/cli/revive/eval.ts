@@ -1,38 +1,49 @@
-/** Runs of `parlane eval`: their snapshot names the config files, which are read again. */
+/**
+ * Runs of `parlane eval`. The snapshot holds the suite and the cases are in the store, so that nothing is read again; only
+ * a run that died before its whole plan was recorded needs its config files, and the flags it was started with.
+ */
 import { loadSuite } from '../../config/load-suite.ts';
-import { ParlaneError } from '../../domain/errors.ts';
+import type { SuiteOverrides } from '../../config/overrides.ts';
 import type { Json } from '../../domain/json.ts';
-import { realClock } from '../../platform/clock.ts';
-import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
-import { createHttpClient } from '../../providers/http-client.ts';
-import { openEval } from '../../run/open-eval.ts';
+import type { EvalSettings } from '../../run/eval-settings.ts';
+import { planEval } from '../../run/plan-eval.ts';
+import { projectHost } from '../../run/project.ts';
+import { rootOf, suiteOf } from '../../run/suite-snapshot.ts';
 import type { CliContext } from '../cli-context.ts';
+import { openWorkshop, type Workshop } from '../open-workshop.ts';
 import type { Revived } from '../revivers.ts';
 
-interface EvalSnapshot {
-  readonly source?: { readonly configs?: readonly string[] };
+interface EvalSource {
+  readonly configs?: readonly string[];
+  readonly overrides?: SuiteOverrides;
+  readonly settings?: EvalSettings;
+}
+
+/** Planned anew when it is asked for, and not before. */
+async function* plannedAgain(source: EvalSource, workshop: Workshop, context: CliContext, signal: AbortSignal) {
+  const { env, cwd } = context;
+  const { code } = workshop;
+  const shown = (path: string): string => shownPath(path, cwd);
+  const { configs = [], overrides = {}, settings = {} } = source;
+  const { suite } = await loadSuite({ files: configFiles, code, env, cwd, configs, overrides, shown });
+  yield* (await planEval(suite, { files: configFiles, code, signal, ...settings })).cases();
 }
 
 export async function revive(snapshot: Json, context: CliContext): Promise<Revived> {
-  const configs = (snapshot as EvalSnapshot).source?.configs ?? [];
-  if (configs.length === 0) {
-    const cure = 'Resume it with the same command and --resume.';
-    throw new ParlaneError('run/no-config', 'This eval was started without a config file.', cure);
-  }
-  const { env, cwd } = context;
-  const code = createCodeRunner({ env: scrubbedEnvironment(env), cwd });
-  const http = createHttpClient({ clock: realClock });
-  const shown = (path: string): string => shownPath(path, cwd);
-  const { suite } = await loadSuite({ files: configFiles, code, env, cwd, configs, shown });
-  const opened = await openEval(suite, { clock: realClock, files: configFiles, code, http, env });
+  const { suite, source = {} } = rootOf(snapshot) as unknown as { readonly suite: Json; readonly source?: EvalSource };
+  const workshop = openWorkshop(context);
+  const { signal } = new AbortController();
+  const host = projectHost({ ...workshop, ...source.settings, suite: suiteOf(suite), signal }, new Map());
   return {
-    provider: opened.provider,
-    lanes: opened.lanes,
-    runners: opened.runners,
-    cases: opened.plan.cases(),
+    provider: host.provider,
+    lanes: ({ onEvent }) => host.lanes(onEvent),
+    runners: host.runners,
+    review: host.review,
+    cases: plannedAgain(source, workshop, context, signal),
     close: async () => {
-      await Promise.all([http.close(), code.close()]);
+      await host.close();
+      await workshop.close();
     },
   };
 }

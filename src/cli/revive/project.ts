@@ -2,13 +2,13 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { specificationsOf } from '../../run/plan-conversations.ts';
 import { projectHost } from '../../run/project.ts';
-import { suiteOf } from '../../run/suite-snapshot.ts';
+import { rootOf, suiteOf } from '../../run/suite-snapshot.ts';
 import type { CliContext } from '../cli-context.ts';
 import { openWorkshop } from '../open-workshop.ts';
 import type { Revived } from '../revivers.ts';
 
 export async function revive(snapshot: Json, context: CliContext): Promise<Revived> {
-  const { suite } = snapshot as JsonObject;
+  const { suite } = rootOf(snapshot) as JsonObject;
   const workshop = openWorkshop(context);
   const { signal } = new AbortController();
   const host = projectHost({ ...workshop, suite: suiteOf(suite ?? {}), signal }, specificationsOf(snapshot));
@@ -16,6 +16,7 @@ export async function revive(snapshot: Json, context: CliContext): Promise<Reviv
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
+    review: host.review,
     close: async () => {
       await host.close();
       await workshop.close();

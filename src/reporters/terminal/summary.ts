@@ -14,6 +14,8 @@ export interface SummaryInput {
   readonly labels?: Readonly<Record<string, string>>;
   /** What the forecast said the run would take. */
   readonly expectedMs?: number;
+  /** What the forecast said it would cost. */
+  readonly expectedUsdMicros?: number;
   readonly exitCode: number;
   /** How the person calls the program, for the next steps: `npx parlane`. */
   readonly command?: string;
@@ -50,8 +52,23 @@ function heldUp(lanes: readonly LiveLane[], labels: Readonly<Record<string, stri
   return `${shown.join(', ')}${more}.${others}`;
 }
 
+/** A bill that is not what was expected, in words; empty when it is, within a tenth and a cent. */
+function costWords({ state, expectedUsdMicros }: SummaryInput): string {
+  if (expectedUsdMicros === undefined || state.unknownPrices > 0) return '';
+  const off = Math.abs(state.usdMicros - expectedUsdMicros);
+  if (off < Math.max(10_000, expectedUsdMicros * 0.1)) return '';
+  return `It cost ${money(state.usdMicros)}; ${money(expectedUsdMicros)} was expected.`;
+}
+
 /** Expected against actual, and why. */
 function expectation(input: SummaryInput): string[] {
+  const [first, ...rest] = [...timeWords(input), ...(input.state.complete === false ? [] : [costWords(input)])].filter(
+    (words) => words !== '',
+  );
+  return first === undefined ? [] : [[first, ...rest].join(' ')];
+}
+
+function timeWords(input: SummaryInput): string[] {
   const { state, expectedMs } = input;
   const cause = heldUp([...state.lanes.values()], input.labels ?? {});
   if (expectedMs === undefined || state.complete === false) return cause === '' ? [] : [cause];

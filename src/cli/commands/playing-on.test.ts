@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine, type Said } from '../../../test/support/command-line.ts';
+
+let cwd: string;
+const parlane = (...args: string[]): Promise<Said> => commandLine({ cwd }, ...args);
+const json = async <T>(...args: string[]): Promise<T> => JSON.parse((await parlane(...args, '--json')).out) as T;
+const newest = async (): Promise<{ id: string; planned: number }> =>
+  (await json<{ runs: { id: string; planned: number }[] }>('runs')).runs[0] ?? { id: '', planned: 0 };
+
+const config = `description: desk
+prompts: ["Say {{word}}"]
+providers: ["sim:echo"]
+tests:
+  - {description: apple, vars: {word: apple}, assert: [{type: icontains, value: apple}]}
+  - {description: pear, vars: {word: pear}, assert: [{type: icontains, value: cherry}]}
+conversations:
+  - spec: order_desk
+    scenarios:
+      - name: buys apples
+        variables: {client_name: Ada, goal: order two boxes of apples}
+        checks: [{type: contains, value: certainly not said by anybody}]
+    models: {agent: "sim:agent?latency=0ms", client: "sim:client?latency=0ms"}
+`;
+let first: string;
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'parlane-on-'));
+  writeFileSync(join(cwd, 'parlane.yaml'), config);
+  writeFileSync(join(cwd, 'new.md'), 'You are the order desk. Say: it is certainly not said by anybody else.');
+  writeFileSync(
+    join(cwd, 'scenarios.yaml'),
+    '- {name: buys pears, variables: {client_name: Ada, goal: order a box of pears}}\n',
+  );
+  expect((await parlane('run', '--no-forecast')).code).toBe(100);
+  first = (await newest()).id;
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+describe('parlane fork', () => {
+  it('keeps the first turns as recorded, plays on, and shows the verdicts side by side', async () => {
+    const { out, err, code } = await parlane('fork', '3', '--after', '1', '--agent-prompt', 'new.md', '--run', first);
+    expect(err).toMatch(/Kept turn 1 \(recorded\)\. Playing on from turn 2/);
+    expect(out).toMatch(/3 +failed[\s\S]*3f1 +\w+ +\d+ turns?[\s\S]*3f3/);
+    expect(out).toMatch(/3 tries: \d passed, \d failed\. {3}Was: 0 of 1\. {3}npx parlane show 3f1 --run /);
+    expect([0, 100]).toContain(code);
+  });
+
+  it('leaves the original as it is; a try has the same first turn and is shown by its own name', async () => {
+    type Shown = { row: { detail: { conversation_history: { turn: number; content: string }[] } } };
+    const turnsOf = ({ row }: Shown): string[] =>
+      row.detail.conversation_history.filter(({ turn }) => turn === 1).map(({ content }) => content);
+    const [original, tried] = [
+      await json<Shown>('show', '3', '--run', first),
+      await json<Shown>('show', '3f2', '--run', first),
+    ];
+    expect(turnsOf(tried)).toEqual(turnsOf(original));
+    expect(await json('show', '3')).toMatchObject({ run: first, row: { status: 'failed' } });
+  });
+
+  it('forks a fork, with another line of the client, so often as told', async () => {
+    const told = await json<{
+      tries: { id: string; row: { detail: { conversation_history: { content: string }[] } } }[];
+    }>(...['fork', '3f1', '--after', '1', '--client-says', 'Never mind.', '--tries', '1', '--run', first]);
+    expect(told.tries.map(({ id }) => id)).toEqual(['3f1f1']);
+    const said = told.tries[0]?.row.detail.conversation_history.map(({ content }) => content);
+    expect(said).toContain('Never mind.');
+    expect((await parlane('show', '3f1f1', '--run', first)).out).toContain('Never mind.');
+  });
+
+  it('works on conversations of simulate too, with another model', async () => {
+    const here = mkdtempSync(join(tmpdir(), 'parlane-sim-'));
+    try {
+      const at = (...args: string[]): Promise<Said> => commandLine({ cwd: here }, ...args);
+      writeFileSync(join(here, 's.yaml'), '- {name: pears, variables: {client_name: Ada, goal: order pears}}\n');
+      await at(
+        'simulate',
+        's.yaml',
+        '--spec',
+        'order_desk',
+        '--agent-model',
+        'sim:agent?latency=0ms',
+        '--client-model',
+        'sim:client?latency=0ms',
+      );
+      const { out } = await at('fork', '1', '--after', '1', '--model', 'sim:agent?latency=0ms&seed=3', '--tries', '2');
+      expect(out).toMatch(/2 tries: 2 passed, 0 failed\. {3}Was: 1 of 1\./);
+    } finally {
+      rmSync(here, { recursive: true, force: true });
+    }
+  });
+
+  it.each([
+    [['fork', '3', '--after', '99'], /--after is "99", and case #3 has \d+ turns?.*0 to \d/],
+    [['fork', '3'], /required option '--after <turn>'/],
+    [['fork', '1', '--after', '0'], /Case #1 is not a conversation/],
+    [['fork', '9', '--after', '0'], /no case #9/],
+    [['fork', '3', '--after', '1', '--agent-prompt', 'nowhere.md'], /There is no file "nowhere.md"/],
+    [['fork', '3', '--after', '1', '--agent', 'bob', '--agent-prompt', 'new.md'], /no agent "bob"/],
+    [['fork', '3', '--after', '1', '--tries', 'many'], /--tries is "many"/],
+    [['fork', '3', '--after', '1', '--model', 'opnai:x'], /opnai/],
+  ])('refuses %j and exits with 2', async (args, message) => {
+    const { code, err } = await parlane(...args, '--run', first);
+    expect(err).toMatch(message);
+    expect(code).toBe(2);
+  });
+});
+
+describe('parlane replay', () => {
+  it.each(['1', '3'])('says that case %s asks the same again, and sends nothing', async (name) => {
+    const { out, code } = await parlane('replay', name, '--run', first);
+    expect(out).toMatch(/identical: \d+ recorded requests? made again/);
+    expect(code).toBe(0);
+  });
+
+  it('works for a try of a fork', async () => {
+    expect((await parlane('replay', '3f1', '--run', first)).out).toMatch(/identical/);
+  });
+});
+
+describe('parlane retry', () => {
+  it('runs what did not pass again, as a new run with the same numbers', async () => {
+    const { out, code } = await parlane('retry', '--run', first);
+    expect(out).toMatch(/2 cases in .* 2 failed/);
+    expect(out).toMatch(/FAILED +#2 pear/);
+    expect(code).toBe(100);
+    expect(await newest()).toMatchObject({ planned: 2 });
+  });
+
+  it('runs the cases that are named, passed or not', async () => {
+    const told = await json<{ of: string; totals: { planned: number; passed: number } }>('retry', '1', '--run', first);
+    expect(told).toMatchObject({ of: first, totals: { planned: 1, passed: 1 } });
+    const { err, code } = await parlane('retry');
+    expect(err).toMatch(/Every case passed in .*Name cases/s);
+    expect(code).toBe(2);
+  });
+});
+
+describe('parlane rescore', () => {
+  it('grades again without playing, also with another judge', async () => {
+    const { out } = await parlane('rescore', first);
+    expect(out).toMatch(/3 cases in .* 1 passed +2 failed/);
+    const told = await json<{ run: string; totals: { planned: number } }>(
+      'rescore',
+      first,
+      '--judge-model',
+      'sim:judge',
+    );
+    expect(told.totals.planned).toBe(3);
+    type Shown = {
+      row: { verdict: { componentResults: { assertion: { type: string } }[] } };
+      steps: { kind: string; path: string; request?: object }[];
+    };
+    const shown = await json<Shown>('show', '3', '--raw', '--run', told.run);
+    expect(shown.row.verdict.componentResults.map(({ assertion }) => assertion.type)).toContain('judge');
+    expect(shown.steps.filter(({ kind, path }) => kind === 'model' && !path.startsWith('grade'))).toEqual([]);
+    const prompt = await json<Shown>('show', '1', '--raw', '--run', told.run);
+    expect(prompt.steps.filter(({ request }) => request !== undefined)).toEqual([]);
+  });
+
+  it('cannot be forked after a turn: nothing was played there', async () => {
+    const { err, code } = await parlane('fork', '3', '--after', '1');
+    expect(err).toMatch(/only scored here/);
+    expect(code).toBe(2);
+  });
+});
+
+describe('parlane run', () => {
+  it('plays a list of scenarios as it stands', async () => {
+    const { out, err, code } = await parlane(
+      'run',
+      'scenarios.yaml',
+      '--spec',
+      'order_desk',
+      '--agent-model',
+      'sim:agent?latency=0ms',
+      '--client-model',
+      'sim:client?latency=0ms',
+    );
+    expect(err).toMatch(/scenarios\.yaml {2}ok {2}\(1 conversation\)/);
+    expect(out).toMatch(/1 case in .* 1 passed/);
+    expect(code).toBe(0);
+    expect((await parlane('run', '--spec', 'order_desk')).err).toMatch(/only for a list of scenarios/);
+  });
+});

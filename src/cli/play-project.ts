@@ -1,0 +1,31 @@
+/** A project's cases as a run: all of them, or the few of a pilot. */
+import type { Case } from '../domain/case.ts';
+import type { CaseSource } from '../run/plan-intake.ts';
+import { type RunHost, type RunOutcome, runPlan } from '../run/run-plan.ts';
+import type { RunProject } from './open-run-project.ts';
+import { hostOn, type Stage } from './play-watched.ts';
+
+export function playProject({ project, store }: RunProject, cases: CaseSource, stage: Stage): Promise<RunOutcome> {
+  const request = { name: project.name, snapshot: project.snapshot, cases, settings: project.settings };
+  // A list tells its own length and how its cases depend on each other; a stream does not.
+  const known = Array.isArray(cases) ? {} : { planned: project.planned, traits: project.traits };
+  const lanes: RunHost['lanes'] = ({ onEvent }) => project.lanes(onEvent);
+  return runPlan({ ...request, ...known }, hostOn(stage, store, { ...project, lanes }));
+}
+
+/** So many cases, taken evenly from each column, so that every lane is heard of. */
+export async function pilotCases({ project }: RunProject, count: number): Promise<Case[]> {
+  const columns = new Map<number, Case[]>();
+  for await (const one of project.cases()) {
+    const column = columns.get(one.column.position);
+    if (column === undefined) columns.set(one.column.position, [one]);
+    else if (column.length < count) column.push(one);
+  }
+  const chosen: Case[] = [];
+  for (let at = 0; chosen.length < count; at += 1) {
+    const round = [...columns.values()].flatMap((column) => column[at] ?? []);
+    if (round.length === 0) break;
+    chosen.push(...round.slice(0, count - chosen.length));
+  }
+  return chosen;
+}

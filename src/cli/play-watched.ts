@@ -1,0 +1,105 @@
+/**
+ * A run that somebody watches: the view, the socket that `ctl` speaks to and Ctrl-C, opened before the first call and
+ * closed after the last, whatever is played: a plan, a resume, a fork, an eval, a batch.
+ */
+import { ParlaneError } from '../domain/errors.ts';
+import type { Forecast } from '../domain/forecast.ts';
+import type { RunEvent } from '../domain/run-event.ts';
+import { realClock } from '../platform/clock.ts';
+import { serveControl } from '../platform/control-socket.ts';
+import { type Interrupt, listenForInterrupt } from '../platform/interrupt.ts';
+import { isAlive, thisProcess } from '../platform/process-identity.ts';
+import type { RunObserver } from '../reporters/observer.ts';
+import { Lanes } from '../run/lanes.ts';
+import { RunControl } from '../run/run-control.ts';
+import type { RunHost } from '../run/run-plan.ts';
+import type { Store } from '../store/store.ts';
+import type { CliContext } from './cli-context.ts';
+import { type Watch, watchRun } from './watch-run.ts';
+
+export interface WatchedOptions {
+  readonly title: string;
+  /** Where the store is; `ctl` finds the run there. Absent: nothing is kept, so nobody can ask. */
+  readonly folder?: string;
+  readonly show: 'view' | 'plain' | 'events' | 'nothing';
+  readonly forecast?: Forecast;
+  /** Further observers, told to finish with the view. */
+  readonly reporters?: readonly RunObserver[];
+}
+
+/** What a run that is watched must be given. */
+export interface Stage extends Required<Pick<RunHost, 'signal' | 'owner' | 'ownerAlive'>> {
+  readonly observers: readonly ((event: RunEvent) => void)[];
+  /** Tells the view and `ctl` which lanes the run has. */
+  onLanes(lanes: Lanes): void;
+}
+
+/** How a command that answers with one JSON object is watched: not at all then. */
+export const showFor = ({ json, plain }: { json?: boolean; plain?: boolean }): WatchedOptions['show'] =>
+  json === true ? 'nothing' : plain === true ? 'plain' : 'view';
+
+export const listenForStop = (context: CliContext): Interrupt =>
+  listenForInterrupt(() => context.complain('Stopping: nothing new starts. Once more to end at once.'));
+
+/** What `runPlan`, `resumeRun` and `forkCase` work with, on a stage. */
+export const hostOn = (
+  stage: Stage,
+  store: Store,
+  parts: Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache' | 'review'>,
+): RunHost => ({
+  provider: parts.provider,
+  runners: parts.runners,
+  ...(parts.cache === undefined ? {} : { cache: parts.cache }),
+  ...(parts.review === undefined ? {} : { review: parts.review }),
+  store,
+  clock: realClock,
+  lanes: (options) => {
+    const lanes = parts.lanes(options);
+    if (lanes instanceof Lanes) stage.onLanes(lanes);
+    return lanes;
+  },
+  observers: stage.observers,
+  signal: stage.signal,
+  owner: stage.owner,
+  ownerAlive: stage.ownerAlive,
+});
+
+export async function playWatched<T>(
+  context: CliContext,
+  options: WatchedOptions,
+  interrupt: Interrupt,
+  play: (stage: Stage) => Promise<T>,
+): Promise<{ result: T; watch: Watch }> {
+  let lanes: Lanes | undefined;
+  const watch = watchRun(context, {
+    title: options.title,
+    show: options.show,
+    ...(options.forecast === undefined ? {} : { forecast: options.forecast }),
+    lanes: () => lanes,
+    onStop: () => process.kill(process.pid, 'SIGINT'),
+  });
+  const control =
+    options.folder === undefined
+      ? undefined
+      : await serveControl(options.folder, (request) => {
+          if (lanes !== undefined) return new RunControl(lanes, { name: options.title }).answer(request);
+          throw new ParlaneError('ctl/not-yet', 'The run has not begun yet.', 'Ask again in a moment.');
+        });
+  const reporters = options.reporters ?? [];
+  try {
+    const result = await play({
+      observers: [watch.observe, ...reporters.map((one) => (event: RunEvent) => one.observe(event))],
+      onLanes: (made) => {
+        lanes = made;
+      },
+      signal: interrupt.signal,
+      owner: thisProcess(),
+      ownerAlive: (owner) => isAlive(owner, realClock.now()),
+    });
+    return { result, watch };
+  } finally {
+    control?.close();
+    await watch.finish();
+    for (const one of reporters) await one.finish();
+  }
+}

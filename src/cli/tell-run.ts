@@ -1,0 +1,36 @@
+/** What a person reads after a run, and what the process ends with. */
+import type { Forecast } from '../domain/forecast.ts';
+import { summaryLines } from '../reporters/terminal/summary.ts';
+import type { RunOutcome } from '../run/run-plan.ts';
+import type { CliContext } from './cli-context.ts';
+import type { Watch } from './watch-run.ts';
+
+/** How people call the program in the next steps that are suggested to them. */
+export const called = 'npx parlane';
+
+export function tellRun(
+  outcome: RunOutcome,
+  watch: Watch,
+  code: number,
+  context: CliContext,
+  forecast?: Forecast | undefined,
+): void {
+  const cost = forecast?.costUsdMicros?.likely;
+  const lines = summaryLines({
+    state: watch.state,
+    width: watch.width,
+    style: watch.style,
+    exitCode: code,
+    command: called,
+    ...(forecast === undefined ? {} : { expectedMs: forecast.timeMs.likely }),
+    ...(cost === undefined ? {} : { expectedUsdMicros: cost }),
+    ...(outcome.complete ? {} : { resumeCommand: `${called} resume ${outcome.run}` }),
+  });
+  context.print(`${lines.join('\n')}\nrun ${outcome.run}`);
+}
+
+/** The outcome as data. */
+export const outcomeJson = ({ error, ...outcome }: RunOutcome): object => ({
+  ...outcome,
+  ...(error === undefined ? {} : { error: error.message }),
+});
