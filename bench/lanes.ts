@@ -2,9 +2,8 @@
 import { laneKey } from '../src/domain/ids.ts';
 import type { LaneSpec } from '../src/lanes/lane-state.ts';
 import { plainProfile } from '../src/lanes/reservation.ts';
-import { lowerBound } from '../src/sim/bound.ts';
+import { type SimulationReport, simulationReport } from '../src/sim/report.ts';
 import type { ServerSpec } from '../src/sim/server-model.ts';
-import { simulate } from '../src/sim/simulate.ts';
 import { conversations, gradedCalls, type SimCase } from '../src/sim/workload.ts';
 
 interface GridCase {
@@ -135,31 +134,23 @@ export const bench = {
 };
 
 function measure(each: GridCase) {
-  const runs = Array.from({ length: seeds }, (_, seed) => {
-    const work = each.work(seed + 1);
-    const lanes = each.lanes(seed + 1);
-    const result = simulate({ lanes, cases: work, scheduler: { seed: seed + 1 } });
-    const bound = lowerBound(
-      work,
-      lanes.map((lane) => lane.server),
-      lanes.map((lane) => lane.spec.key),
-    );
-    if (result.ends.ok !== result.calls)
-      throw new Error(`${each.name}: not every call was answered: ${JSON.stringify(result.ends)}`);
-    return {
-      efficiency: bound.ms / result.makespanMs,
-      rejections: result.rejections,
-      makespan: result.makespanMs,
-      bound,
-    };
+  const reports = Array.from({ length: seeds }, (_, at) => {
+    const seed = at + 1;
+    return simulationReport({ lanes: each.lanes(seed), cases: each.work(seed), scheduler: { seed } });
   });
+  const seconds = (of: (report: SimulationReport) => number): number => round(mean(reports.map(of)) / 1000, 1);
   return {
     name: each.name,
-    efficiency: round(mean(runs.map((run) => run.efficiency)), 4),
-    rejections: round(mean(runs.map((run) => run.rejections)), 1),
-    makespanSeconds: round(mean(runs.map((run) => run.makespan)) / 1000, 1),
-    boundSeconds: round(mean(runs.map((run) => run.bound.ms)) / 1000, 1),
-    bindingTerm: runs[0]?.bound.term ?? '',
+    efficiency: round(mean(reports.map(({ efficiency }) => efficiency)), 4),
+    rejections: round(mean(reports.map(({ rejections }) => rejections)), 1),
+    makespanSeconds: seconds(({ makespanMs }) => makespanMs),
+    boundSeconds: seconds(({ boundMs }) => boundMs),
+    bindingTerm: reports[0]?.bindingTerm ?? '',
+    atPace: seconds(({ timeMs }) => timeMs.atPace),
+    ramp: seconds(({ timeMs }) => timeMs.ramp),
+    rejected: seconds(({ timeMs }) => timeMs.rejected),
+    idle: seconds(({ timeMs }) => timeMs.idle),
+    drain: seconds(({ timeMs }) => timeMs.drain),
     atLeast: each.atLeast,
     rejectionsAtMost: each.rejectionsAtMost,
   };

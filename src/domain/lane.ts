@@ -69,6 +69,8 @@ export interface LaneSnapshot {
   readonly timer: EpochMillis | undefined;
   readonly minGapMs: Millis;
   readonly pacePerMinute: number;
+  /** True while the lane is still finding out how fast it may go. */
+  readonly learning?: boolean;
   readonly started: number;
   readonly ended: number;
   readonly rejections: number;

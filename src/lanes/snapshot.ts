@@ -27,6 +27,7 @@ export function snapshotOf(lane: LaneState, now: number, serialHolder: CaseIndex
     timer: Number.isFinite(lane.timerAt) ? lane.timerAt : undefined,
     minGapMs: lane.minGapMs,
     pacePerMinute: perMinute(requests) ?? 0,
+    learning: !lane.pace.known,
     started: lane.started,
     ended: lane.ended,
     rejections: lane.rejections,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { laneKey } from '../domain/ids.ts';
 import { SeededRandom } from '../domain/seeded-random.ts';
 import { lowerBound } from './bound.ts';
+import { simulationReport } from './report.ts';
 import { ServerModel } from './server-model.ts';
 import { simulate } from './simulate.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -157,6 +158,21 @@ describe('the lower bound', () => {
       expect(result.ends.ok).toBe(cases.reduce((sum, each) => sum + each.calls.length, 0));
       expect(lowerBound(cases, [server, server], ['a', 'b']).ms).toBeLessThanOrEqual(result.makespanMs + 1e-6);
     }
+  });
+});
+
+describe('the report', () => {
+  it('tells where the time went, and the parts add up to the makespan', () => {
+    const cases = conversations({ cases: 120, seed: 4, agentLane: 0, clientLane: 1, forecastSigma: 0.6 });
+    const server = { requests: { perMinute: 300, capacity: 5 }, headers: 'none', retryAfter: false } as const;
+    const lanes = ['a', 'b'].map((key) => ({ spec: { key: laneKey(key) }, server }));
+    const report = simulationReport({ lanes, cases });
+    const { atPace, ramp, rejected, userCap, idle, drain } = report.timeMs;
+    expect(atPace + ramp + rejected + userCap + idle + drain).toBeCloseTo(report.makespanMs, 3);
+    expect(report.efficiency).toBeCloseTo(report.boundMs / report.makespanMs, 9);
+    expect(report.bindingTerm).toMatch(/requests|longest case/);
+    expect(report.rejections).toBeGreaterThan(0);
+    for (const part of [atPace, ramp, rejected, drain]) expect(part).toBeGreaterThan(0);
   });
 });
 
