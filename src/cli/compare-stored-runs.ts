@@ -2,13 +2,15 @@
 import { type Comparison, compareRuns } from '../compare/compare-runs.ts';
 import { type RunSide, runSide } from '../compare/run-side.ts';
 import { ParlaneError } from '../domain/errors.ts';
+import { singleLine } from '../reporters/terminal/text-width.ts';
 import { readRun } from '../run/read-run.ts';
 import { findRun } from '../run/run-plan.ts';
 import type { RunRecord, Store } from '../store/store.ts';
 import { chooseRun, chooseShownRun, ownRuns } from './open-project-store.ts';
 
 /** What a run is called in comparisons: the name somebody gave it, else its id. */
-export const runTitle = ({ id, label }: RunRecord): string => (label === undefined ? `run ${id}` : `run "${label}"`);
+export const runTitle = ({ id, label }: RunRecord): string =>
+  label === undefined ? `run ${id}` : `run "${singleLine(label)}"`;
 
 async function sideOf(store: Store, record: RunRecord): Promise<RunSide> {
   const reader = readRun(await findRun(store, record.id));

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
 import { ownRuns } from './open-project-store.ts';
 import { openWorkshop, type Workshop } from './open-workshop.ts';
+import { placed } from './place-provider-error.ts';
 import { keeper, type ProjectFlags, projectSettings } from './run-options.ts';
 import { type ScenarioFlags, scenarioSuite } from './scenario-suite.ts';
 
@@ -50,6 +51,8 @@ export async function openRunProject(
       store,
       ...settings,
       ...(keep === undefined ? {} : { keep }),
+    }).catch(async (error: unknown) => {
+      throw await placed(error, configs, context);
     });
     if (project.planned === 0) {
       throw new ParlaneError(

@@ -4,13 +4,16 @@ import { ConfigError } from '../../config/loading.ts';
 import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
 import { editorSchema } from '../../config/schema.ts';
 import type { Problem } from '../../domain/problem.ts';
+import { realClock } from '../../platform/clock.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
+import { createHttpClient } from '../../providers/http-client.ts';
 import { unusedVariables } from '../../run/check-variables.ts';
 import { planEval } from '../../run/plan-eval.ts';
 import { projectBatches } from '../../run/project-conversations.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
+import { providerProblems } from '../place-provider-error.ts';
 
 interface CheckOptions {
   readonly config?: readonly string[];
@@ -25,6 +28,7 @@ interface Checked {
 
 async function checkAll(options: CheckOptions, context: CliContext): Promise<Checked> {
   const code = createCodeRunner({ env: scrubbedEnvironment(context.env), cwd: context.cwd });
+  const http = createHttpClient({ clock: realClock });
   const { signal } = new AbortController();
   try {
     const shown = (path: string): string => shownPath(path, context.cwd);
@@ -37,6 +41,15 @@ async function checkAll(options: CheckOptions, context: CliContext): Promise<Che
       shown,
       strict: true,
     });
+    const surroundings = {
+      clock: realClock,
+      env: { ...context.env, ...suite.env },
+      basePath: suite.folder,
+      http,
+      code,
+    };
+    const unknown = await providerProblems(suite, configs, surroundings, context);
+    if (unknown.length > 0) return { problems: unknown, planned: 0 };
     const batches = await projectBatches(suite, undefined);
     const conversations = batches.reduce((sum, { scenarios, repeat = 1 }) => sum + scenarios.length * repeat, 0);
     // Without a provider there is nothing but conversations.
@@ -48,7 +61,7 @@ async function checkAll(options: CheckOptions, context: CliContext): Promise<Che
     if (error instanceof ConfigError) return { problems: error.problems, planned: 0 };
     throw error;
   } finally {
-    await code.close();
+    await Promise.all([code.close(), http.close()]);
   }
 }
 
@@ -75,6 +88,9 @@ export function define(command: Command, context: CliContext): void {
   command
     .option('-c, --config <paths...>', 'config files, patterns or folders (default: the one in this folder)')
     .option('--schema', 'print the JSON Schema for editors instead')
-    .addHelpText('before', 'Examples:\n  parlane check\n  parlane check -c evals/*.yaml --json\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane check\n  parlane check -c evals/*.yaml --json\n  parlane check --schema\n',
+    )
     .action((options: CheckOptions) => run(options, context));
 }

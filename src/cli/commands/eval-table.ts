@@ -1,12 +1,12 @@
 /** The table of an eval for a terminal: one line a row, failures with their reason. */
+import { cut, singleLine } from '../../reporters/terminal/text-width.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
 
 const most = 50;
 const widest = 60;
 const short = (text: string): string => {
   // Output may hold terminal escapes, which must not reach one.
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
-  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line;
+  return cut(singleLine(text).trim(), widest);
 };
 const words = { passed: 'PASS', failed: 'FAIL', error: 'ERROR', skipped: 'SKIP', aborted: 'OPEN' } as const;
 

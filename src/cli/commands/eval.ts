@@ -21,6 +21,7 @@ import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import { chooseRun } from '../open-project-store.ts';
+import { placed } from '../place-provider-error.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { addEvalFlags, type EvalFlags, overridesOf, settingsOf } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
@@ -157,7 +158,7 @@ async function run(flags: EvalFlags, context: CliContext): Promise<void> {
     const result = await play(loaded.suite, loaded.configs, { flags, context, env, store });
     context.exit(exitCode(result, env));
   } catch (error) {
-    if (!(error instanceof BadFilter)) throw error;
+    if (!(error instanceof BadFilter)) throw await placed(error, loaded.configs, context);
     throw new ParlaneError('cli/bad-option', `${error.message}.`, 'See parlane eval --help.', { option: error.option });
   } finally {
     await store.close();
@@ -168,7 +169,7 @@ export function define(command: Command, context: CliContext): void {
   addEvalFlags(command)
     .addHelpText(
       'before',
-      'Examples:\n  parlane eval\n  parlane eval -c promptfooconfig.yaml -o results.json -o report.html\n',
+      'Examples:\n  parlane eval\n  parlane eval -c promptfooconfig.yaml -o results.json -o report.html\n  parlane eval --filter-first-n 5 --repeat 3 --budget 2\n',
     )
     .action((flags: EvalFlags) => run(flags, context));
 }

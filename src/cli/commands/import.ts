@@ -65,7 +65,7 @@ export function define(command: Command, context: CliContext): void {
     .option(...storeOption)
     .addHelpText(
       'before',
-      'Examples:\n  parlane import trajectories.json --format tau-bench\n  parlane import log.jsonl --format openai --json\n',
+      'Examples:\n  parlane import trajectories.json --format tau-bench\n  parlane import log.jsonl --format openai --json\n  parlane import log.jsonl --format openai --name last-week\n',
     )
     .action((file: string, options: ImportOptions) => run(file, options, context));
 }

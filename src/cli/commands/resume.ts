@@ -72,6 +72,9 @@ export function define(command: Command, context: CliContext): void {
     .argument('[run]', 'its name, or the beginning or end of it; the newest unfinished one unless told')
     .option(...storeOption)
     .option('--budget <usd>', 'another spend cap for the whole run, in dollars')
-    .addHelpText('before', 'Examples:\n  parlane resume\n  parlane resume 20261115-2031 --budget 5\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane resume\n  parlane resume 20261115-2031\n  parlane resume 20261115-2031 --budget 5\n',
+    )
     .action((name: string | undefined, options: ResumeOptions) => run(name, options, context));
 }

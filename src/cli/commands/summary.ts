@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { singleLine } from '../../reporters/terminal/text-width.ts';
 import { BatchProcessor } from '../../run/batch-processor.ts';
 import type { CliContext } from '../cli-context.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
@@ -16,7 +17,7 @@ async function run(name: string | undefined, options: SummaryOptions, context: C
     if (store === undefined) return;
     const summary = await new BatchProcessor({ store, folder: context.cwd }).summary(record.id);
     if (options.json === true) context.print(JSON.stringify({ run: record.id, name: record.name, ...summary }));
-    else context.print(`run ${record.id}  ${record.name}\n${summaryText(summary)}`);
+    else context.print(`run ${record.id}  ${singleLine(record.name)}\n${summaryText(summary)}`);
   } finally {
     await store?.close();
   }
@@ -26,6 +27,9 @@ export function define(command: Command, context: CliContext): void {
   command
     .argument('[run]', 'its name, or the beginning or end of it; the newest unless told')
     .option(...storeOption)
-    .addHelpText('before', 'Examples:\n  parlane summary\n  parlane summary 20261115-2031 --json\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  parlane summary\n  parlane summary baseline\n  parlane summary 20261115-2031 --json\n',
+    )
     .action((name: string | undefined, options: SummaryOptions) => run(name, options, context));
 }
