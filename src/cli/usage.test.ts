@@ -7,6 +7,8 @@ import { commandLine } from '../../test/support/command-line.ts';
 import { commandTable } from './command-table.ts';
 
 const names = commandTable.map(({ name }) => name);
+/** What a command cannot be without: it is asked for before anything else. */
+const needed: Readonly<Record<string, readonly string[]>> = { fork: ['--after', '1'] };
 
 describe.each(names)('parlane %s', (name) => {
   const cwd = tmpdir();
@@ -19,11 +21,11 @@ describe.each(names)('parlane %s', (name) => {
   });
 
   it('suggests the flag that was meant, in words and as JSON', async () => {
-    const { err, out, code } = await commandLine({ cwd }, name, '--jsno');
+    const { err, out, code } = await commandLine({ cwd }, name, ...(needed[name] ?? []), '--jsno');
     expect(err).toMatch(/unknown option '--jsno'\n\(Did you mean --json\?\)/);
     expect(out).toBe('');
     expect(code).toBe(2);
-    const told = await commandLine({ cwd }, name, '--json', '--plan-it');
+    const told = await commandLine({ cwd }, name, ...(needed[name] ?? []), '--json', '--plan-it');
     expect(JSON.parse(told.out)).toMatchObject({ error: { code: 'cli/usage' } });
     expect(told).toMatchObject({ code: 2, err: '' });
   });
