@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { problemReport } from '../config/problem-report.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Row } from '../domain/row.ts';
+import { shownPath } from '../platform/config-files.ts';
 import { openProject, type Project } from '../run/project.ts';
 import { rowsOf } from '../run/read-run.ts';
 import { defaultStoreFolder, openStore } from '../store/open-store.ts';
@@ -61,7 +62,8 @@ export async function openRunProject(
         'Add tests or conversations, or widen --only, --tag, --failed or --errors.',
       );
     }
-    return { project, store, folder, workshop, configs, close: () => closeAll(project, store, workshop) };
+    const named = configs.map((path) => shownPath(path, context.cwd));
+    return { project, store, folder, workshop, configs: named, close: () => closeAll(project, store, workshop) };
   } catch (error) {
     await closeAll(undefined, store, workshop);
     throw error;

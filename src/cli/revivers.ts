@@ -7,7 +7,7 @@ import type { Json } from '../domain/json.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
 import type { RunHost } from '../run/run-plan.ts';
 import { rootOf } from '../run/suite-snapshot.ts';
-import type { RunRecord } from '../store/store.ts';
+import type { RunRecord, Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
 
 export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache' | 'review'> {
@@ -17,7 +17,7 @@ export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' 
 }
 
 export interface Reviver {
-  revive(snapshot: Json, context: CliContext): Promise<Revived>;
+  revive(snapshot: Json, context: CliContext, store: Store): Promise<Revived>;
 }
 
 const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
@@ -29,9 +29,9 @@ const revivers: Readonly<Record<string, () => Promise<Reviver>>> = {
 
 const kindOf = (snapshot: Json): string => String((Object(rootOf(snapshot)) as { kind?: Json }).kind ?? '');
 
-export async function revive(record: RunRecord, snapshot: Json, context: CliContext): Promise<Revived> {
+export async function revive(record: RunRecord, snapshot: Json, context: CliContext, store: Store): Promise<Revived> {
   const load = Object.hasOwn(revivers, kindOf(snapshot)) ? revivers[kindOf(snapshot)] : undefined;
-  if (load !== undefined) return (await load()).revive(snapshot, context);
+  if (load !== undefined) return (await load()).revive(snapshot, context, store);
   throw new ParlaneError(
     'run/started-elsewhere',
     `The run ${record.id} was started by a program of its own, so this command does not know its parts.`,

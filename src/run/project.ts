@@ -27,6 +27,7 @@ import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
 import { type ProjectBatch, projectBatches } from './project-conversations.ts';
+import { recordedTools } from './recorded-tools.ts';
 import type { Review } from './review-rows.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
@@ -180,7 +181,7 @@ function newLanes(suite: Suite, clock: Clock, settings: EvalSettings, onEvent?: 
 
 /** What plays the cases of a suite: its providers, lanes and runners. Of a stored run too, from its snapshot alone. */
 export function projectHost(
-  options: Omit<ProjectOptions, 'store' | 'specsFolder' | 'keep'>,
+  options: Omit<ProjectOptions, 'specsFolder' | 'keep'>,
   specifications: ReadonlyMap<string, SpecificationSnapshot>,
 ): ProjectHost {
   const { suite, clock, env, signal } = options;
@@ -191,6 +192,7 @@ export function projectHost(
   });
   const host = specifications.size === 0 ? undefined : openConversationHost({ clock, env, folder: suite.folder });
   const parts = evalParts(suite, options, signal);
+  const recorded = options.store === undefined ? {} : { recorded: recordedTools(options.store) };
   return {
     provider,
     review: comparing(parts, provider, clock),
@@ -200,7 +202,7 @@ export function projectHost(
       conversation:
         host === undefined
           ? () => Promise.reject(new Error('this project holds no conversations'))
-          : conversationRunner({ specifications, ports: host.ports, grading: host.grading }),
+          : conversationRunner({ specifications, ports: { ...host.ports, ...recorded }, grading: host.grading }),
     },
     close: async () => host?.close(),
   };

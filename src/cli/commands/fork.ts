@@ -110,7 +110,7 @@ async function play(
   const record = await found.run.record();
   const { request, snapshot } = prepareFork(found.run.id, original, await found.run.snapshot(), fork);
   using interrupt = listenForStop(context);
-  const revived: Revived = await revive(record, snapshot, context);
+  const revived: Revived = await revive(record, snapshot, context, store);
   try {
     if (fork.model !== undefined) await revived.provider(fork.model);
     const watched = {

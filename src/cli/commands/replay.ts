@@ -42,7 +42,7 @@ async function replay(name: string, options: ReplayOptions, context: CliContext)
   await withStore(context, options.store, async (store) => {
     const found = await findCase(store, name, options.run);
     const { run, row, shown } = found;
-    const revived = await revive(await run.record(), await run.snapshot(), context);
+    const revived = await revive(await run.record(), await run.snapshot(), context, store);
     try {
       const outcome = await replayCase(run, row.index, revived.runners, realClock);
       const { answers } = await run.history(row.index);

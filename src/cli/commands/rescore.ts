@@ -21,7 +21,7 @@ async function rescore(name: string | undefined, options: RescoreOptions, contex
     const record = await chooseShownRun(store, name);
     const snapshot = await (await findRun(store, record.id)).snapshot();
     using interrupt = listenForStop(context);
-    const revived = await revive(record, snapshot, context);
+    const revived = await revive(record, snapshot, context, store);
     try {
       const judge = options.judgeModel;
       if (judge !== undefined) await revived.provider(judge);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
+import { retryRun } from '../../run/retry-run.ts';
 import { findRun, type RunOutcome, resumeRun } from '../../run/run-plan.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -13,6 +14,7 @@ import { outcomeJson } from '../tell-run.ts';
 interface ResumeOptions {
   readonly store?: string;
   readonly budget?: string;
+  readonly errorsToo?: boolean;
   readonly json?: boolean;
   readonly plain?: boolean;
 }
@@ -36,14 +38,17 @@ async function resume(
   options: ResumeOptions,
   context: CliContext,
 ): Promise<RunOutcome> {
-  const record = await chooseRun(store, name, ({ status }) => status !== 'complete');
+  const again = options.errorsToo === true;
+  const record = await chooseRun(store, name, ({ status }) => again || status !== 'complete');
   const changes = parseBudget(options.budget);
   using interrupt = listenForStop(context);
-  const revived = await revive(record, await (await findRun(store, record.id)).snapshot(), context);
+  const revived = await revive(record, await (await findRun(store, record.id)).snapshot(), context, store);
   const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
   try {
     const { result } = await playWatched(context, watched, interrupt, (stage) =>
-      resumeRun(record.id, hostOn(stage, store, revived), revived.cases, changes),
+      again
+        ? retryRun(record.id, hostOn(stage, store, revived))
+        : resumeRun(record.id, hostOn(stage, store, revived), revived.cases, changes),
     );
     return result;
   } finally {
@@ -71,10 +76,11 @@ export function define(command: Command, context: CliContext): void {
   command
     .argument('[run]', 'its name, or the beginning or end of it; the newest unfinished one unless told')
     .option(...storeOption)
+    .option('--errors-too', 'ask again what ended in an error, also of a complete run')
     .option('--budget <usd>', 'another spend cap for the whole run, in dollars')
     .addHelpText(
       'before',
-      'Examples:\n  parlane resume\n  parlane resume 20261115-2031\n  parlane resume 20261115-2031 --budget 5\n',
+      'Examples:\n  parlane resume\n  parlane resume 20261115-2031 --budget 5\n  parlane resume --errors-too\n',
     )
     .action((name: string | undefined, options: ResumeOptions) => run(name, options, context));
 }

@@ -53,7 +53,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
     const snapshot = await run.snapshot();
     const { maxDurationMs: _, ...settings } = settingsOf(record.options);
     using interrupt = listenForStop(context);
-    const revived = await revive(record, snapshot, context);
+    const revived = await revive(record, snapshot, context, store);
     try {
       const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
       // Numbers and keys stay, so that the new rows can be looked up and compared like the old ones.

@@ -6,10 +6,12 @@ import { conversationRunner } from '../../run/conversation-case.ts';
 import { openConversationHost } from '../../run/conversation-host.ts';
 import { Lanes } from '../../run/lanes.ts';
 import { specificationsOf } from '../../run/plan-conversations.ts';
+import { recordedTools } from '../../run/recorded-tools.ts';
+import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import type { Revived } from '../revivers.ts';
 
-export async function revive(snapshot: Json, context: CliContext): Promise<Revived> {
+export async function revive(snapshot: Json, context: CliContext, store: Store): Promise<Revived> {
   const host = openConversationHost({ clock: realClock, env: context.env, folder: context.cwd });
   return {
     provider: host.provider,
@@ -18,7 +20,7 @@ export async function revive(snapshot: Json, context: CliContext): Promise<Reviv
       prompt: () => Promise.reject(new ParlaneError('batch/prompt-case', 'A batch holds conversations only.', '')),
       conversation: conversationRunner({
         specifications: specificationsOf(snapshot),
-        ports: host.ports,
+        ports: { ...host.ports, recorded: recordedTools(store) },
         grading: host.grading,
       }),
     },
