@@ -39,6 +39,7 @@ describe('parlane eval', () => {
     expect((await parlane(['eval', '--no-write'])).code).toBe(100);
     expect((await parlane(['eval', '--no-write'], { PROMPTFOO_FAILED_TEST_EXIT_CODE: '7' })).code).toBe(7);
     expect((await parlane(['eval', '--no-write'], { PROMPTFOO_PASS_RATE_THRESHOLD: '0' })).code).toBe(0);
+    expect((await parlane(['eval', '--no-write'], { PROMPTFOO_FAILED_TEST_EXIT_CODE: '0' })).code).toBe(0);
   });
 
   it('writes results in promptfoo’s shape, and keeps the run unless told not to', async () => {
@@ -92,6 +93,107 @@ describe('parlane eval', () => {
     writeFileSync(join(folder, 'o.json'), '["one", "two"]');
     const result = await parlane(['eval', '--no-write', '-a', 'a.yaml', '--model-outputs', 'o.json']);
     expect(result).toMatchObject({ code: 100, out: expect.stringContaining('1 passed, 1 failed') });
+  });
+});
+
+const rowsIn = (name: string): { vars: { x: string }; success: boolean }[] =>
+  readFileSync(join(folder, name), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** Three tests: one passes, one fails, one is an error as long as the file `broken` is there. */
+function mixed(): void {
+  writeFileSync(join(folder, 'broken'), '');
+  writeFileSync(
+    join(folder, 'provider.mjs'),
+    `import { existsSync, appendFileSync } from 'node:fs';
+    export default class { id() { return 'mine' } async callApi(prompt) {
+      appendFileSync(${JSON.stringify(join(folder, 'calls'))}, prompt + '\\n');
+      return prompt === 'c' && existsSync(${JSON.stringify(join(folder, 'broken'))}) ? { error: 'down' } : { output: prompt };
+    } }`,
+  );
+  config(
+    'providers: ["file://provider.mjs"]\nprompts: ["{{x}}"]\ndefaultTest: {assert: [{type: not-equals, value: b}]}\n' +
+      'tests: [{vars: {x: a}}, {vars: {x: b}}, {vars: {x: c}}]\n',
+  );
+}
+const calls = (): string => readFileSync(join(folder, 'calls'), 'utf8').replaceAll('\n', '');
+
+describe('parlane eval after an earlier one', () => {
+  it('runs only what did not pass, only failures, or only errors, by file and by run', async () => {
+    mixed();
+    expect((await parlane(['eval', '--no-cache', '-o', 'first.json', '-o', 'first.jsonl'])).code).toBe(100);
+    const kept = async (...args: string[]): Promise<string> => {
+      expect((await parlane(['eval', '--no-cache', '--no-write', '-o', 'r.jsonl', ...args])).code).toBe(100);
+      return rowsIn('r.jsonl')
+        .map(({ vars }) => vars.x)
+        .join('');
+    };
+    expect(await kept('--filter-failing', 'first.json')).toBe('bc');
+    expect(await kept('--filter-failing-only', 'first.jsonl')).toBe('b');
+    expect(await kept('--filter-errors-only', 'latest')).toBe('c');
+    expect((await parlane(['eval', '--filter-failing', 'promptfooconfig.yaml'])).err).toContain('holds no results');
+    expect((await parlane(['eval', '--filter-failing', 'nobody'])).code).toBe(2);
+  });
+
+  it('runs error rows again and leaves the others as they are', async () => {
+    mixed();
+    await parlane(['eval', '--no-cache', '-o', 'r.jsonl']);
+    rmSync(join(folder, 'broken'));
+    const again = await parlane(['eval', '--retry-errors']);
+    expect(again.out).toContain('3 cases: 2 passed, 1 failed, 0 errors');
+    expect(calls()).toMatch(/^[abc]{3}c$/);
+    // Flags of the first run count for the second one too.
+    expect(rowsIn('r.jsonl').map(({ success }) => success)).toEqual([true, false, true]);
+  });
+
+  it('refuses to go on with a run and to keep nothing, or in two ways at once', async () => {
+    mixed();
+    expect((await parlane(['eval', '--resume', '--no-write'])).err).toContain('contradict');
+    expect((await parlane(['eval', '--resume', '--retry-errors'])).code).toBe(2);
+    expect((await parlane(['eval', '--resume'])).code).toBe(2);
+    expect(existsSync(join(folder, 'calls'))).toBe(false);
+  });
+});
+
+describe('flags of promptfoo that Parlane does not have', () => {
+  it('are refused with a sentence, before anything runs', async () => {
+    mixed();
+    for (const flags of [['--suggest-prompts', '3'], ['--remote'], ['-w'], ['--interactive-providers']]) {
+      const { code, err } = await parlane(['eval', ...flags]);
+      expect([code, err]).toEqual([2, expect.stringContaining('is not part of Parlane.')]);
+    }
+    expect(existsSync(join(folder, 'calls'))).toBe(false);
+  });
+
+  it('are ignored with a warning where the eval is the same without them', async () => {
+    config(good);
+    const shared = await parlane(['eval', '--no-write', '--share']);
+    expect(shared).toMatchObject({ code: 0, err: expect.stringContaining('--share is not part of Parlane.') });
+    expect((await parlane(['eval', '--no-write', '--no-share', '--no-progress-bar'])).err).toBe('');
+  });
+});
+
+describe('what parlane eval prints and writes', () => {
+  it('cuts the cells of the table where told', async () => {
+    config(good.replace('x: a', 'x: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'));
+    const { out } = await parlane(['eval', '--no-write', '--table-cell-max-length', '8']);
+    expect(out).toContain('hi aaaa…\n');
+  });
+
+  it('refuses a result file of an unknown kind before anything is paid for', async () => {
+    mixed();
+    expect((await parlane(['eval', '-o', 'r.xlsx'])).code).toBe(2);
+    expect(existsSync(join(folder, 'calls'))).toBe(false);
+  });
+
+  it('takes flags from commandLineOptions, and what is typed over them', async () => {
+    config(`${good}commandLineOptions: {table: false, var: {y: "1"}, output: [a.jsonl], repeat: 2}\n`);
+    expect((await parlane(['eval', '--no-write', '--repeat', '3'])).out).not.toContain('PASS');
+    expect(rowsIn('a.jsonl')).toHaveLength(3);
+    await parlane(['eval', '--no-write', '-o', 'b.jsonl']);
+    expect(rowsIn('b.jsonl')).toMatchObject([{ vars: { x: 'a' } }, { vars: { x: 'a' } }]);
   });
 });
 

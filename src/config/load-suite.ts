@@ -15,7 +15,7 @@ import { readDuration } from './duration.ts';
 import { loadReference } from './external-files.ts';
 import { ConfigError, type Loading } from './loading.ts';
 import { joinedList, lastOf, mergeDefaultTests, mergedMap, withoutDoubles } from './merge-configs.ts';
-import { applyOverrides, type SuiteOverrides, selectPrompts, selectProviders } from './overrides.ts';
+import { applyOverrides, type SuiteOverrides, selectPrompts, selectProviders, writtenOverrides } from './overrides.ts';
 import { configEnvironment, type ReadConfig, readConfig } from './read-config.ts';
 import { promptEntries, readPrompt } from './read-prompts.ts';
 import { readProviders } from './read-providers.ts';
@@ -105,12 +105,12 @@ function checkComplete(suite: Suite, read: readonly ReadConfig[], loading: Loadi
   for (const problem of checkReferences(suite, first?.document)) loading.report(problem);
 }
 
-async function assemble(read: readonly ReadConfig[], overrides: SuiteOverrides, base: Loading): Promise<Suite> {
+async function assemble(read: readonly ReadConfig[], given: SuiteOverrides, base: Loading): Promise<Suite> {
   const configs = read.map(({ config }) => config);
+  const overrides = { ...writtenOverrides(mergedMap(configs, 'commandLineOptions')), ...given };
   const folder = read[0] === undefined ? base.cwd : dirname(read[0].path);
   const merged = { env: mergedMap(configs, 'env') };
   const loading = { ...base, env: configEnvironment(merged, base.env) };
-  const given = Object.fromEntries(Object.entries(merged.env).map(([key, value]) => [key, String(value)]));
   const providers = await suiteProviders(read, overrides, folder, loading);
   const prompts = await suitePrompts(read, overrides, loading);
   const descriptions = configs.map((config) => config['description']).filter((text) => typeof text === 'string');
@@ -126,7 +126,7 @@ async function assemble(read: readonly ReadConfig[], overrides: SuiteOverrides, 
     tests: await suiteTests(read, overrides, loading),
     ...(await suiteScenarios(read, loading)),
     defaultTest: await suiteDefaultTest(read, folder, loading),
-    env: given,
+    env: textMap(merged.env),
     nunjucksFilters: textMap(mergedMap(configs, 'nunjucksFilters')),
     derivedMetrics: joinedList(configs, 'derivedMetrics').filter(isObject),
     extensions: joinedList(configs, 'extensions').map(String),

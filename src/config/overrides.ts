@@ -27,6 +27,24 @@ export interface SuiteOverrides {
   readonly graded?: { readonly outputs: readonly Json[]; readonly assertions: readonly Assertion[] };
 }
 
+const textKeys = ['description', 'tests', 'vars', 'promptPrefix', 'promptSuffix', 'grader', 'filterPrompts'] as const;
+const listKeys = ['prompts', 'providers', 'output', 'extension'] as const;
+const mapKeys = ['var', 'tags'] as const;
+
+/** What a config says by `commandLineOptions`; whoever types a flag has the last word. */
+export function writtenOverrides(options: JsonObject): SuiteOverrides {
+  const providers = options['filterProviders'] ?? options['filterTargets'];
+  const found: [string, Json | undefined][] = [
+    ...[...textKeys, ...mapKeys].map((key): [string, Json | undefined] => [key, options[key]]),
+    ...listKeys.map((key): [string, Json | undefined] => [
+      key,
+      options[key] === undefined ? undefined : [options[key]].flat(),
+    ]),
+    ['filterProviders', providers],
+  ];
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as SuiteOverrides;
+}
+
 /** Providers named on the command line take the config's settings when it has them. */
 export function selectProviders(
   known: readonly SuiteProvider[],

@@ -18,8 +18,9 @@ import type { EvalRunnerParts } from './eval-runner.ts';
 import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
+import { retryRun } from './retry-run.ts';
 import type { Review } from './review-rows.ts';
-import { findRun, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
+import { findRun, type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
 
@@ -35,6 +36,8 @@ export interface EvaluateOptions extends OpenEvalOptions, Pick<RunHost, 'owner' 
   readonly progressCallback?: (completed: number, total: number, index: number, row: Row) => void;
   /** Go on with this run instead of starting one. */
   readonly resume?: RunId;
+  /** With `resume`: its error rows are run again too. */
+  readonly retryErrors?: boolean;
   readonly budgetUsd?: number;
   /** Where the suite came from, for a later resume: `{configs, overrides}`. */
   readonly source?: JsonObject;
@@ -108,11 +111,15 @@ export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<
     traits: plan.traits,
     settings: settingsFor(suite, opened, options),
   };
-  const outcome = await (options.resume === undefined
-    ? runPlan(request, host)
-    : resumeRun(options.resume, host, request.cases));
+  const outcome = await carryOut(request, host, options);
   await parts.hooks.around('afterAll', { evalId: outcome.run }, signal);
   return tableOf(outcome, opened, options);
+}
+
+function carryOut(request: RunRequest, host: RunHost, options: EvaluateOptions): Promise<RunOutcome> {
+  const { resume, retryErrors } = options;
+  if (resume === undefined) return runPlan(request, host);
+  return retryErrors === true ? retryRun(resume, host) : resumeRun(resume, host, request.cases);
 }
 
 async function tableOf(outcome: RunOutcome, opened: OpenEval, options: EvaluateOptions): Promise<EvalOutcome> {

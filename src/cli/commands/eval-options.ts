@@ -5,11 +5,12 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import type { SuiteOverrides } from '../../config/overrides.ts';
 import { ParlaneError } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import type { Assertion } from '../../domain/verdict.ts';
 import type { TestFilters } from '../../plan/filter-tests.ts';
 import type { EvalSettings } from '../../run/eval-settings.ts';
 import { storeOption } from '../open-project-store.ts';
+import { addDeclinedFlags } from './eval-declined.ts';
 
 export interface EvalFlags {
   readonly config?: readonly string[];
@@ -38,7 +39,13 @@ export interface EvalFlags {
   readonly filterMetadata?: readonly string[];
   readonly output?: readonly string[];
   readonly table?: boolean;
+  readonly tableCellMaxLength?: string;
+  readonly filterFailing?: string;
+  readonly filterFailingOnly?: string;
+  readonly filterErrorsOnly?: string;
   readonly resume?: string | true;
+  readonly retryErrors?: string | true;
+  readonly verbose?: boolean;
   readonly grader?: string;
   readonly extension?: readonly string[];
   readonly description?: string;
@@ -54,7 +61,7 @@ export interface EvalFlags {
 
 /** Adds the flags to the command. */
 export function addEvalFlags(command: Command): Command {
-  return command
+  return addDeclinedFlags(command)
     .option('-c, --config <paths...>', 'config files, patterns or folders (default: the one in this folder)')
     .option('-a, --assertions <path>', 'grade outputs that exist already by these assertions; needs --model-outputs')
     .option('--model-outputs <path>', 'a JSON list of outputs to grade')
@@ -79,19 +86,41 @@ export function addEvalFlags(command: Command): Command {
     .option('--filter-sample <n>', 'n tests at random')
     .option('--filter-sample-seed <n>', 'makes the sample repeatable')
     .option('--filter-metadata <k=v...>', 'only tests with this metadata')
+    .option('--filter-failing <file|run>', 'only tests that did not pass there')
+    .option('--filter-failing-only <file|run>', 'only tests whose checks failed there, errors left out')
+    .option('--filter-errors-only <file|run>', 'only tests that ended in an error there')
     .option('-o, --output <paths...>', 'write results: .json .jsonl .csv .html .xml .junit.xml .yaml .txt')
     .option('--no-table', 'do not print the table')
-    .option('--resume [run]', 'go on with a stopped run, the newest unless named')
+    .option('--table-cell-max-length <n>', 'most characters of a cell of the table (default: 60)')
+    .option('--resume [run]', 'go on with a stopped eval, the newest unless named, by the flags it was started with')
+    .option('--retry-errors [run]', 'run the error rows of an eval again, of the newest unless named')
     .option('--grader <id>', 'who grades when nobody is named')
     .option('-x, --extension <paths...>', 'hooks: file://x.js:afterEach')
     .option('--description <text>', 'what this run is about')
     .option('--no-progress-bar', 'no lines about progress')
+    .option('--verbose', 'a line for every row')
     .option('--no-write', 'keep nothing of this run')
     .option('--strict', 'refuse unknown keys and assertions')
     .option('--env-file <path>', 'a file of KEY=value lines, under the environment')
     .option('--budget <usd>', 'stop, resumable, before more is spent')
     .option(...storeOption);
 }
+
+/** What was typed, without what flags are when nobody types them. */
+export const typedFlags = (command: Command): EvalFlags =>
+  Object.fromEntries(
+    Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) !== 'default'),
+  ) as EvalFlags;
+
+const switches = ['table', 'write', 'progressBar', 'verbose'] as const;
+const texts = ['tableCellMaxLength', 'filterFailing', 'filterFailingOnly', 'filterErrorsOnly'] as const;
+
+/** What a config's `commandLineOptions` say to the command itself; the rest of them is the suite's business. */
+export const fromConfig = (options: JsonObject): EvalFlags =>
+  present({
+    ...Object.fromEntries(switches.map((key) => [key, options[key]])),
+    ...Object.fromEntries(texts.map((key) => [key, options[key] === undefined ? undefined : String(options[key])])),
+  });
 
 const bad = (option: string, text: string, what: string): ParlaneError =>
   new ParlaneError('cli/bad-option', `${option}: "${text}" is not ${what}.`, 'See parlane eval --help.', { option });
@@ -153,19 +182,24 @@ export const overridesOf = (flags: EvalFlags, cwd: string): SuiteOverrides =>
     graded: graded(flags, cwd),
   }) as SuiteOverrides;
 
-export const settingsOf = (flags: EvalFlags): EvalSettings =>
+/** The width of the table's cells. */
+export const cellWidth = (flags: EvalFlags): number | undefined =>
+  count('--table-cell-max-length', flags.tableCellMaxLength, 4);
+
+export const settingsOf = (flags: EvalFlags, earlier: Pick<TestFilters, 'earlier'> = {}): EvalSettings =>
   present({
     maxConcurrency: count('--max-concurrency', flags.maxConcurrency),
     repeat: count('--repeat', flags.repeat),
     delayMs: count('--delay', flags.delay, 0),
     cache: flags.cache === false ? false : undefined,
     filters: present({
+      ...earlier,
       metadata: flags.filterMetadata,
       pattern: flags.filterPattern,
       range: flags.filterRange,
       firstN: count('--filter-first-n', flags.filterFirstN),
       sample: count('--filter-sample', flags.filterSample),
-      sampleSeed: flags.filterSampleSeed === undefined ? undefined : Number(flags.filterSampleSeed),
+      sampleSeed: count('--filter-sample-seed', flags.filterSampleSeed, 0),
       random: flags.filterSample === undefined ? undefined : Math.random,
     }) as TestFilters,
   }) as EvalSettings;

@@ -83,33 +83,41 @@ export async function writeOutputs(
   };
   const facts = factsOf(result, suite, times);
   const reader = readerOf(result, suite.description ?? '', times);
-  await writeAs(path, result, facts, reader, sink);
+  await formatOf(path)?.({ result, facts, reader }, sink);
   file.end();
   await finished(file);
 }
 
-async function writeAs(
-  path: string,
-  result: EvalOutcome,
-  facts: OutputFacts,
-  reader: RunReader,
-  sink: TextSink,
-): Promise<void> {
-  const rows = () => result.rows();
-  if (/\.(?:junit\.)?xml$/.test(path)) return writeJunit(reader, sink);
-  if (path.endsWith('.jsonl')) return writePromptfooLines(rows(), sink);
-  if (path.endsWith('.json')) return writePromptfooJson(rows, facts, sink);
-  if (path.endsWith('.csv')) return writeCsv(reader, sink);
-  if (path.endsWith('.html')) return writeHtmlReport(reader, sink);
-  if (path.endsWith('.txt')) return void sink.write(`${(await evalTable(result)).join('\n')}\n`);
-  if (/\.ya?ml$/.test(path)) {
-    const parts: string[] = [];
-    await writePromptfooJson(rows, facts, { write: (text) => void parts.push(text) });
-    return void sink.write(stringify(parse(parts.join(''))));
-  }
-  throw new ParlaneError(
-    'cli/output-format',
-    `Results cannot be written to ${path}.`,
-    'Known endings: .json .jsonl .csv .html .xml .junit.xml .yaml .txt',
-  );
+interface Contents {
+  readonly result: EvalOutcome;
+  readonly facts: OutputFacts;
+  readonly reader: RunReader;
+}
+type Format = (contents: Contents, sink: TextSink) => Promise<void>;
+
+async function writeYaml({ result, facts }: Contents, sink: TextSink): Promise<void> {
+  const parts: string[] = [];
+  await writePromptfooJson(() => result.rows(), facts, { write: (text) => void parts.push(text) });
+  await sink.write(stringify(parse(parts.join(''))));
+}
+
+/** By ending; the first that fits counts. */
+const formats: readonly (readonly [RegExp, Format])[] = [
+  [/\.xml$/, ({ reader }, sink) => writeJunit(reader, sink)],
+  [/\.jsonl$/, ({ result }, sink) => writePromptfooLines(result.rows(), sink)],
+  [/\.json$/, ({ result, facts }, sink) => writePromptfooJson(() => result.rows(), facts, sink)],
+  [/\.csv$/, ({ reader }, sink) => writeCsv(reader, sink)],
+  [/\.html$/, ({ reader }, sink) => writeHtmlReport(reader, sink)],
+  [/\.txt$/, async ({ result }, sink) => void (await sink.write(`${(await evalTable(result)).join('\n')}\n`))],
+  [/\.ya?ml$/, writeYaml],
+];
+
+const formatOf = (path: string): Format | undefined => formats.find(([ending]) => ending.test(path))?.[1];
+
+/** Before anything is paid for. */
+export function refuseUnknownEndings(paths: readonly string[]): void {
+  const path = paths.find((one) => formatOf(one) === undefined);
+  if (path === undefined) return;
+  const cure = 'Known endings: .json .jsonl .csv .html .xml .junit.xml .yaml .txt';
+  throw new ParlaneError('cli/output-format', `Results cannot be written to ${path}.`, cure, { path });
 }

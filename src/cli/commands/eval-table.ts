@@ -3,14 +3,18 @@ import { cut, singleLine } from '../../reporters/terminal/text-width.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
 
 const most = 50;
-const widest = 60;
-const short = (text: string): string => {
-  // Output may hold terminal escapes, which must not reach one.
-  return cut(singleLine(text).trim(), widest);
-};
+const defaultWidth = 60;
+const shortener =
+  (widest: number) =>
+  (text: string): string => {
+    // Output may hold terminal escapes, which must not reach one.
+    return cut(singleLine(text).trim(), widest);
+  };
 const words = { passed: 'PASS', failed: 'FAIL', error: 'ERROR', skipped: 'SKIP', aborted: 'OPEN' } as const;
 
-export async function evalTable(result: EvalOutcome): Promise<string[]> {
+/** One line a row; a cell takes at most `widest` characters. */
+export async function evalTable(result: EvalOutcome, widest = defaultWidth): Promise<string[]> {
+  const short = shortener(widest);
   const lines: string[] = [];
   let count = 0;
   for await (const { case: planned, row } of result.rows()) {

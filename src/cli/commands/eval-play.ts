@@ -1,0 +1,113 @@
+/** An eval from the terminal: played, told, written, and what the process ends with. */
+import { join, resolve } from 'node:path';
+import type { RunEvent } from '../../domain/run-event.ts';
+import type { Suite } from '../../domain/suite.ts';
+import { realClock } from '../../platform/clock.ts';
+import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
+import { configFiles } from '../../platform/config-files.ts';
+import { createHttpClient } from '../../providers/http-client.ts';
+import type { EvalSettings } from '../../run/eval-settings.ts';
+import { type EvalOutcome, evaluate } from '../../run/evaluate.ts';
+import { openResponseCache } from '../../store/response-cache.ts';
+import type { Store } from '../../store/store.ts';
+import type { CliContext } from '../cli-context.ts';
+import { exitCodes } from '../exit-code.ts';
+import { listenForStop, playWatched, showFor } from '../play-watched.ts';
+import { cellWidth, type EvalFlags } from './eval-options.ts';
+import { writeOutputs } from './eval-outputs.ts';
+import { type Continued, sourceOf } from './eval-past.ts';
+import { evalTable } from './eval-table.ts';
+
+export interface EvalSession {
+  readonly flags: EvalFlags;
+  readonly context: CliContext;
+  readonly env: CliContext['env'];
+  readonly store: Store;
+  readonly folder: string;
+  readonly settings: EvalSettings;
+  /** The run to go on with. */
+  readonly past: Continued | undefined;
+  readonly configs: readonly string[];
+}
+
+/** A line for every row, for those who ask for it. */
+const rowLines =
+  (context: CliContext) =>
+  (event: RunEvent): void => {
+    if (event.type !== 'case-end' || event.row.provisional === true) return;
+    const { completed, total, row } = event;
+    context.complain(`${completed} of ${total}: #${row.index} ${row.status} in ${row.latencyMs} ms`);
+  };
+
+/** Errors count against the pass rate like failures, as in promptfoo. */
+export function evalExitCode({ outcome, totals }: EvalOutcome, env: CliContext['env']): number {
+  if (!outcome.complete) return exitCodes.incomplete;
+  const wanted = Number.parseFloat(env['PROMPTFOO_PASS_RATE_THRESHOLD'] ?? '');
+  const rate = (totals.passed / Math.max(1, totals.planned)) * 100;
+  if (rate >= (Number.isFinite(wanted) ? wanted : 100)) return exitCodes.passed;
+  const own = Number.parseInt(env['PROMPTFOO_FAILED_TEST_EXIT_CODE'] ?? '', 10);
+  return own >= 0 && own <= 255 ? own : exitCodes.failed;
+}
+
+const totalsLine = ({ outcome, totals }: EvalOutcome): string => {
+  const counts = `${totals.planned} cases: ${totals.passed} passed, ${totals.failed} failed, ${totals.errors} errors`;
+  if (outcome.complete) return counts;
+  return `${counts}, ${totals.aborted} open\nStopped (${outcome.stopReason}). Go on with: parlane eval --resume ${outcome.run}`;
+};
+
+/** Plays the suite and tells how it went. */
+export async function play(suite: Suite, session: EvalSession): Promise<EvalOutcome> {
+  const { flags, context, env, store, folder, settings, past } = session;
+  const code = createCodeRunner({ env: scrubbedEnvironment(env, suite.env), cwd: suite.folder });
+  const http = createHttpClient({ clock: realClock });
+  const startedAt = realClock.now();
+  const keeps = flags.write !== false && flags.cache !== false;
+  const watched = {
+    title: suite.description ?? 'eval',
+    show: flags.progressBar === false ? ('nothing' as const) : showFor(flags),
+    ...(flags.write === false ? {} : { folder }),
+  };
+  using interrupt = listenForStop(context);
+  try {
+    const { result } = await playWatched(context, watched, interrupt, (stage) =>
+      evaluate(suite, {
+        ...settings,
+        store,
+        clock: realClock,
+        files: configFiles,
+        code,
+        http,
+        env,
+        abortSignal: stage.signal,
+        ...stage,
+        observers: flags.verbose === true ? [...stage.observers, rowLines(context)] : stage.observers,
+        source: sourceOf(session.configs, flags, context.cwd),
+        ...(keeps ? { responseCache: openResponseCache({ folder: join(folder, 'cache'), now: realClock.now }) } : {}),
+        ...(past === undefined ? {} : { resume: past.run, retryErrors: past.retryErrors }),
+        ...(flags.budget === undefined ? {} : { budgetUsd: Number(flags.budget) }),
+      }),
+    );
+    await tell(result, suite, session, startedAt);
+    return result;
+  } finally {
+    await Promise.all([http.close(), code.close()]);
+  }
+}
+
+async function tell(
+  result: EvalOutcome,
+  suite: Suite,
+  { flags, context }: EvalSession,
+  startedAt: number,
+): Promise<void> {
+  for (const path of suite.outputPath)
+    await writeOutputs(resolve(context.cwd, path), result, suite, { startedAt, now: realClock.now() });
+  if (flags.json === true) {
+    const { run, complete } = result.outcome;
+    context.print(JSON.stringify({ run, totals: result.totals, complete }));
+    return;
+  }
+  if (flags.table !== false) for (const line of await evalTable(result, cellWidth(flags))) context.print(line);
+  context.print(totalsLine(result));
+  for (const path of suite.outputPath) context.print(`Written: ${path}`);
+}
