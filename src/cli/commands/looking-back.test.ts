@@ -80,7 +80,7 @@ describe('show', () => {
     await twoRuns();
     await forkOfLast();
     expect((await parlane('show', '7')).out).toContain('passed');
-    expect((await parlane('show', '18f2', '--run', first)).out).toContain('try 2');
+    expect((await parlane('show', '18f2', '--run', first)).out).toMatch(/^#18f2 [\s\S]*try 2/);
     expect((await parlane('show', '18f3', '--run', first)).err).toMatch(/no fork 3.*18f1 to 18f2/);
     expect((await parlane('show', '7f1')).err).toMatch(/no fork 1.*parlane fork 7/);
   });

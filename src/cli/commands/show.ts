@@ -58,6 +58,7 @@ async function shownLines(found: FoundCase, options: ShowOptions, context: CliCo
   return transcriptLines(row, {
     width: Math.max(40, context.terminal.columns),
     style: options.plain === true ? plainStyle : styleFor({ isTTY: context.terminal.isTTY, env: context.env }),
+    called: found.shown,
     ...(found.shown.includes('f') ? {} : { command: 'npx parlane' }),
     ...(options.unfold === true ? { unfold: true } : {}),
     ...(turn === undefined ? {} : { turn }),

@@ -24,15 +24,17 @@ export interface TranscriptOptions {
   readonly unfold?: boolean;
   /** Only this turn. */
   readonly turn?: number;
+  /** What people call the case, where that is not its number: `18f1`. */
+  readonly called?: string;
   /** Leave out to print no suggestion. */
   readonly command?: string;
 }
 
 const indent = 11;
 
-function heading(row: Row, view: ConversationView | undefined, style: Style): string {
+function heading(row: Row, view: ConversationView | undefined, style: Style, called?: string): string {
   const word = row.status === 'passed' ? style.good('passed') : style.bad(row.status);
-  const parts = [style.strong(`#${caseNumber(row.index)} ${singleLine(row.name)}`), word];
+  const parts = [style.strong(`#${called ?? caseNumber(row.index)} ${singleLine(row.name)}`), word];
   if (view !== undefined) {
     const tools = view.entries.reduce((sum, entry) => sum + entry.tools.length, 0);
     parts.push(`${counted(view.turns, 'turn')}, ${counted(tools, 'tool call')}`);
@@ -186,7 +188,7 @@ export function transcriptLines(row: Row, options: TranscriptOptions): string[] 
   const reason =
     row.status === 'error' ? safeLines(failureReason(row)).map((line) => style.warn(`ERROR   ${line}`)) : [];
   const lines = [
-    heading(row, view, style),
+    heading(row, view, style, options.called),
     ...(view === undefined ? promptLines(row, options, style) : conversationLines(view, checks, options, style)),
     ...reason,
     ...checkLines(row, options, style),
