@@ -93,20 +93,25 @@ export class Pace {
     for (let resource = 0; resource < 4; resource += 1) {
       accepted[resource] = (accepted[resource] as number) + (reserved[resource] as number);
     }
-    call.owedAtStart = [
-      this.owed(REQUESTS, 0, now),
-      this.owed(TOKENS, precharged, now),
-      this.owed(INPUT, 0, now),
-      this.owed(OUTPUT, precharged, now),
+    call.baseline = [
+      this.baseline(REQUESTS, 0, now),
+      this.baseline(TOKENS, precharged, now),
+      this.baseline(INPUT, 0, now),
+      this.baseline(OUTPUT, precharged, now),
     ];
-    call.correctedAtStart = this.corrected.slice();
+    // Needed where a bucket may still be made from the first reading, and now and then for the rate.
+    const { buckets } = this.node;
+    const complete = buckets[REQUESTS] !== undefined && buckets[TOKENS] !== undefined;
+    if (complete && !this.recent.wants(now)) return;
     call.acceptedAtStart = accepted.slice();
     this.recent.note(now, call.acceptedAtStart);
   }
 
-  private owed(resource: number, precharged: number, now: number): number {
+  /** What is owed right after a start, as the provider would see it, less the corrections made so far. */
+  private baseline(resource: number, precharged: number, now: number): number {
     const bucket = this.node.buckets[resource];
-    return bucket === undefined ? 0 : Math.max(0, bucket.owed(now) - precharged);
+    const owed = bucket === undefined ? 0 : Math.max(0, bucket.owed(now) - precharged);
+    return owed - (this.corrected[resource] as number);
   }
 
   /** A response head: success or not, it tells what is left. Returns the resources whose limit became known or changed. */
@@ -181,8 +186,7 @@ export class Pace {
     }
     if (call.startSeq <= (this.newest[resource] ?? -1) || !bucket.countsNow(call.startedAt, now)) return;
     this.newest[resource] = call.startSeq;
-    const since = (this.corrected[resource] ?? 0) - (call.correctedAtStart[resource] ?? 0);
-    const told = used - (call.owedAtStart[resource] ?? 0) - since;
+    const told = used - (call.baseline[resource] ?? 0) - (this.corrected[resource] ?? 0);
     // Headers may slow a declared lane down, for others on the same key; they never make it faster than declared.
     const drift = declared === undefined ? told : Math.max(0, told);
     this.corrected[resource] = (this.corrected[resource] ?? 0) + drift;
@@ -224,7 +228,8 @@ export class Pace {
       const bucket = this.node.buckets[resource];
       if (bucket === undefined || this.node.declared[resource] !== undefined || bucket.fixedWindow) continue;
       const most = this.burstMost(resource, bucket.limit);
-      if (bucket.burst >= most || (call.owedAtStart[resource] ?? 0) < bucket.burst / 2) continue;
+      if (bucket.burst >= most || (call.baseline[resource] ?? 0) + (this.corrected[resource] ?? 0) < bucket.burst / 2)
+        continue;
       bucket.burst = Math.min(most, bucket.burst + (call.reserved[resource] ?? 0));
     }
   }

@@ -53,12 +53,10 @@ export class QueuedCall {
   reserved: readonly number[] = noReservation;
   /** The lane's output estimate that the reservation was made with. */
   reservedAt = -1;
-  /** What the lane's own buckets owed right after this start, as the provider would see it; for correcting by headers. */
-  owedAtStart: readonly number[] = noReservation;
-  /** Units accepted so far, per resource, this call included. */
+  /** What the provider would say is used right after this start, less the lane's corrections so far: headers are held against it. */
+  baseline: readonly number[] = noReservation;
+  /** Units accepted so far, per resource, this call included; kept only where it may be needed. */
   acceptedAtStart: readonly number[] = noReservation;
-  /** The lane's corrections so far, at this start. */
-  correctedAtStart: readonly number[] = noReservation;
 
   constructor(lane: LaneState, input: CallInput, now: number) {
     this.id = input.id;
@@ -76,15 +74,9 @@ export class QueuedCall {
   }
 
   /** The call under the names people know. */
-  view(estimatedTokens: number): Call {
-    return {
-      id: this.id,
-      providerKey: this.lane.key,
-      estimatedTokens,
-      notBefore: this.notBefore,
-      index: this.index,
-      path: this.path,
-    };
+  view(): Call {
+    const { id, notBefore, index, path, reserved } = this;
+    return { id, providerKey: this.lane.key, estimatedTokens: reserved[TOKENS] ?? 0, notBefore, index, path };
   }
 }
 

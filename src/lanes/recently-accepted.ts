@@ -14,8 +14,13 @@ export class RecentlyAccepted {
   private next = 0;
   private newest: Sample | undefined;
 
+  /** Whether it is time for another sample. */
+  wants(at: number): boolean {
+    return this.newest === undefined || at - this.newest.at >= sampleEveryMs;
+  }
+
   note(at: number, accepted: readonly number[]): void {
-    if (this.newest !== undefined && at - this.newest.at < sampleEveryMs) return;
+    if (!this.wants(at)) return;
     this.newest = { at, accepted };
     this.samples[this.next] = this.newest;
     this.next = (this.next + 1) % keptSamples;

@@ -592,6 +592,33 @@ describe('learning', () => {
   });
 });
 
+describe('a call', () => {
+  it('has every field of the plan: providerKey, estimatedTokens, notBefore, index, and a path within its case', () => {
+    const desk = new Desk();
+    desk.open('lane', { maxConcurrent: 1, rpm: 600 });
+    desk.submit('lane', { index: caseIndex(4), path: '1/agent/0/0', input: 100, maxOutput: 50 });
+    desk.submit('lane', { index: caseIndex(9), path: 'grade/0/0', notBefore: 70 });
+    expect(desk.scheduler.where(caseIndex(4))).toEqual([
+      {
+        id: 0,
+        providerKey: 'lane',
+        lane: 'lane',
+        estimatedTokens: 150,
+        notBefore: 0,
+        index: 4,
+        path: '1/agent/0/0',
+        running: true,
+        submittedAt: 0,
+        attempts: 1,
+      },
+    ]);
+    expect(desk.scheduler.where(caseIndex(9))).toMatchObject([
+      { notBefore: 70, path: 'grade/0/0', running: false, attempts: 0 },
+    ]);
+    expect(desk.scheduler.where(caseIndex(5))).toEqual([]);
+  });
+});
+
 describe('a lane snapshot', () => {
   it('shows every field of the plan', () => {
     const desk = new Desk();

@@ -17,7 +17,7 @@
  */
 import { assertNever, ParlaneError } from '../domain/errors.ts';
 import type { CaseIndex, EpochMillis, LaneKey, Millis } from '../domain/ids.ts';
-import type { LaneEvent, LaneNode, LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
+import type { Call, LaneEvent, LaneNode, LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
 import { Ending } from './ending.ts';
 import { LaneGroup } from './lane-group.ts';
 import { type LaneSpec, LaneState } from './lane-state.ts';
@@ -41,13 +41,11 @@ export interface SchedulerOptions {
   readonly events?: boolean;
 }
 
-/** Where one call is. */
-export interface CallPlace {
-  readonly path: string;
+/** Where one call is: its own fields, and how far it has come. */
+export interface CallPlace extends Call {
   readonly lane: LaneKey;
   readonly running: boolean;
   readonly submittedAt: EpochMillis;
-  readonly notBefore: EpochMillis;
   /** Wire requests made so far. */
   readonly attempts: number;
 }
@@ -109,8 +107,8 @@ export class Scheduler {
     const places: CallPlace[] = [];
     for (const call of this.calls.values()) {
       if (call.index !== index) continue;
-      const { path, lane, submittedAt, notBefore, attempts } = call;
-      places.push({ path, lane: lane.key, running: call.running, submittedAt, notBefore, attempts });
+      const { lane, running, submittedAt, attempts } = call;
+      places.push({ ...call.view(), lane: lane.key, running, submittedAt, attempts });
     }
     return places;
   }

@@ -59,7 +59,7 @@ interface RunningCase {
 interface Moment {
   readonly at: number;
   readonly order: number;
-  readonly kind: 'submit' | 'end' | 'timer' | 'draw' | 'abort';
+  readonly kind: 'submit' | 'end' | 'timer' | 'abort';
   readonly who: RunningCase | undefined;
   readonly lane: number;
   readonly result: AttemptResult | undefined;
@@ -84,6 +84,8 @@ class Simulation {
   /** Cases drawn from the source whose first call has not started yet. */
   private unstarted = 0;
   private exhausted = false;
+  /** A first call has started: there may be room for another case. */
+  private hungry = false;
   private aborted = false;
   private order = 0;
   private nextIndex = 0;
@@ -118,6 +120,7 @@ class Simulation {
     this.draw(0);
     for (let moment = this.moments.pop(); moment !== undefined; moment = this.moments.pop()) {
       this.live(moment);
+      if (this.hungry) this.draw(moment.at);
       this.options.settled?.(this.scheduler, moment.at);
     }
     return {
@@ -131,6 +134,7 @@ class Simulation {
 
   /** Keeps enough first calls submitted. */
   private draw(now: number): void {
+    this.hungry = false;
     const wanted = (this.options.ahead ?? Number.POSITIVE_INFINITY) * this.keys.length;
     while (!this.exhausted && !this.aborted && this.unstarted < wanted) {
       const next = this.source.next();
@@ -167,8 +171,6 @@ class Simulation {
         return this.obey(this.scheduler.handle({ type: 'timer', lane: this.keys[moment.lane] as LaneKey }, now), now);
       case 'end':
         return this.end(moment.who as RunningCase, moment.result as AttemptResult, moment.served, now);
-      case 'draw':
-        return this.draw(now);
       case 'abort':
         this.aborted = true;
         return this.obey(this.scheduler.handle({ type: 'abort' }, now), now);
@@ -229,7 +231,7 @@ class Simulation {
     const call = this.callOf(who);
     if (who.made === 0 && command.attempt === 1) {
       this.unstarted -= 1;
-      if (!this.exhausted && this.options.ahead !== undefined) this.plan(now, 'draw');
+      this.hungry = true;
     }
     const fault = this.options.lanes[call.lane]?.fault?.({
       index: who.index,
