@@ -61,6 +61,23 @@ describe('opening a store', () => {
     await second.close();
   });
 
+  it('gives back the room of a deleted run, and nothing of it is left in the file', async () => {
+    const at = folder();
+    const first = await openStore({ at });
+    const run = await first.createRun({ id: runId('r'), name: 'r', createdAt: 1, snapshot: {}, options: {} });
+    await run.addCases([{ position: 0, case: promptCase(0) }]);
+    await run.saveRow(rowOf(promptCase(0), { output: 'what a caller said '.repeat(20_000) }));
+    await first.close();
+    const file = join(at, 'parlane.db');
+    const before = statSync(file).size;
+    const second = await openStore({ at });
+    await second.deleteRun(runId('r'));
+    await second.close();
+    expect(statSync(file).size).toBeLessThan(before / 2);
+    expect(readFileSync(file).includes('what a caller said')).toBe(false);
+    await (await openStore({ at })).close();
+  });
+
   it('refuses a file that is something else, and leaves it alone', async () => {
     const at = join(folder(), 'notes.db');
     writeFileSync(at, 'dear diary, '.repeat(50));

@@ -49,6 +49,7 @@ export async function openStore({ at, hooks, patienceMs = 5_000 }: OpenStoreOpti
     db: file.db,
     group: new GroupCommit(file, patienceMs),
     statements: new Statements(file.db, file.file),
+    compact: async () => file.compact(),
   };
   return new SqlStore(file.file, parts, async () => file.close());
 }

@@ -34,6 +34,8 @@ export interface SqlParts {
   readonly db: Kysely<Schema>;
   readonly group: GroupCommit;
   readonly statements: Statements;
+  /** Gives back the room of what was deleted, and overwrites it; does nothing while somebody else is at work. */
+  readonly compact?: () => Promise<void>;
 }
 
 const statuses: readonly RowStatus[] = ['passed', 'failed', 'error', 'skipped', 'aborted'];

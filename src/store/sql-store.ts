@@ -59,6 +59,7 @@ export class SqlStore implements Store {
   async deleteRun(id: RunId): Promise<void> {
     const others = (await this.runs()).filter((run) => run.id !== id);
     await this.#parts.group.add(deletions(await this.#number(id), others), true);
+    await this.#parts.compact?.();
   }
 
   async saveLimits(lane: LaneKey, limits: readonly LearnedLimit[]): Promise<void> {

@@ -171,6 +171,15 @@ export class SqliteFile implements GroupTarget {
     return true;
   }
 
+  /** Rewrites the file without what was deleted; left for another time when somebody else has it in use. */
+  compact(): void {
+    try {
+      this.#raw.exec('vacuum; pragma wal_checkpoint(truncate)');
+    } catch (cause) {
+      if (!isBusy(cause)) throw cause;
+    }
+  }
+
   /** Closes in order: the log is folded into the file and the file is sealed. */
   close(): void {
     this.#statements.clear();
