@@ -150,6 +150,13 @@ describe('the launcher', () => {
     expect(launch(root, ['resume']).status).toBe(2);
   });
 
+  it('writes a project from the files that came with it, and finds nothing wrong with it', () => {
+    const { status, stdout } = launch(root, ['init', '--json']);
+    expect(JSON.parse(stdout).created).toEqual(expect.arrayContaining(['parlane.yaml', 'prompts/refund.md']));
+    expect(status).toBe(0);
+    expect(launch(root, ['check'])).toMatchObject({ status: 0, stdout: expect.stringContaining('18 cases') });
+  });
+
   it('takes the Node of the repository when the system has an old one', () => {
     expect(launch(root, ['runs'], old)).toMatchObject({ status: 0, stdout: 'No runs yet.\n' });
     expect(launch(root, ['resume'], old).status).toBe(2);

@@ -5,7 +5,6 @@ import { type CliContext, processContext } from './cli-context.ts';
 import { commandTable } from './command-table.ts';
 import { exitCodes } from './exit-code.ts';
 import { addCommand, newProgram } from './program.ts';
-import { reportError } from './report-error.ts';
 
 /** Help ends well; everything else that the parser ends with was bad usage, and has been told unless it is for a program. */
 function endUsage(error: CommanderError, context: CliContext, json: boolean): void {
@@ -35,7 +34,8 @@ export async function runCommandLine(
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) endUsage(error, context, style.json);
-    else reportError(error, context, style);
+    // Loaded only when needed: it knows how configs are told, which takes a while to load.
+    else (await import('./report-error.ts')).reportError(error, context, style);
   }
 }
 
