@@ -1,16 +1,28 @@
 /** A project's cases as a run: all of them, or the few of a pilot. */
 import type { Case } from '../domain/case.ts';
+import { createCoalescer } from '../providers/coalesce.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
 import { type RunHost, type RunOutcome, runPlan } from '../run/run-plan.ts';
 import type { RunProject } from './open-run-project.ts';
 import { hostOn, type Stage } from './play-watched.ts';
 
-export function playProject({ project, store }: RunProject, cases: CaseSource, stage: Stage): Promise<RunOutcome> {
+export interface PlayOptions {
+  /** Identical calls in flight are made once. */
+  readonly coalesce?: boolean;
+}
+
+export function playProject(
+  { project, store }: RunProject,
+  cases: CaseSource,
+  stage: Stage,
+  { coalesce = false }: PlayOptions = {},
+): Promise<RunOutcome> {
   const request = { name: project.name, snapshot: project.snapshot, cases, settings: project.settings };
   // A list tells its own length and how its cases depend on each other; a stream does not.
   const known = Array.isArray(cases) ? {} : { planned: project.planned, traits: project.traits };
   const lanes: RunHost['lanes'] = ({ onEvent }) => project.lanes(onEvent);
-  return runPlan({ ...request, ...known }, hostOn(stage, store, { ...project, lanes }));
+  const host = hostOn(stage, store, { ...project, lanes });
+  return runPlan({ ...request, ...known }, coalesce ? { ...host, coalescer: createCoalescer() } : host);
 }
 
 /** So many cases, taken evenly from each column, so that every lane is heard of. */

@@ -78,7 +78,7 @@ class RunExecution {
     this.#settings = execution.settings;
     this.#budget = budget;
     this.#stop = stop;
-    const { clock, store, provider, cache } = this.#host;
+    const { clock, store, provider, cache, coalescer } = this.#host;
     this.#events = new EventLog(this.#host.observers ?? [], (events) => this.#run.log(events), clock.now);
     this.#watch = new ParkedWatch(this.#settings.maxWaitMs);
     this.#lanes = this.#host.lanes({
@@ -102,6 +102,7 @@ class RunExecution {
       clock,
       estimators: new Map(),
       ...(cache === undefined ? {} : { cache }),
+      ...(coalescer === undefined ? {} : { coalescer }),
       onFlight: (name, change) => this.#feeds.get(name)?.flight(change),
     };
   }

@@ -12,6 +12,7 @@ import type { ModelRequest } from '../domain/message.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Outcome, ProviderFailure, RateHints, Reply } from '../domain/reply.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Coalescer } from '../providers/coalesce.ts';
 import { StoreError } from '../store/store-errors.ts';
 import type { Budget } from './budget.ts';
 import type { ModelLanes } from './model-lanes.ts';
@@ -36,6 +37,8 @@ export interface CallDesk {
   readonly clock: Clock;
   readonly estimators: Map<string, TokenEstimator>;
   readonly cache?: ResponseCache;
+  /** Lets identical calls in flight share one answer. */
+  readonly coalescer?: Coalescer;
   /** The number of requests of this provider on the wire has changed. */
   readonly onFlight: (provider: string, change: 1 | -1) => void;
 }
@@ -66,7 +69,7 @@ const failure = (code: 'aborted' | 'timeout' | 'program', message: string): Prov
 const cancelled = failure('aborted', 'The call was cancelled.');
 
 /** Runs one wire request; ends with the signal even when the provider does not. */
-function attempt(provider: Provider, request: ModelRequest, options: AttemptOptions): Promise<Outcome> {
+function attempt(provider: string, request: ModelRequest, options: AttemptOptions): Promise<Outcome> {
   const { signals, idempotencyKey, onHead, clock, timeoutMs } = options;
   const controller = new AbortController();
   return new Promise<Outcome>((resolve) => {
@@ -85,18 +88,28 @@ function attempt(provider: Provider, request: ModelRequest, options: AttemptOpti
     };
     const cancelTimer = timeoutMs === undefined ? () => {} : clock.at(clock.now() + timeoutMs, late);
     for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
-    provider
-      .call(request, { signal: controller.signal, onHead, idempotencyKey })
-      .then(end, (cause: unknown) => end(failure('program', `The provider ${provider.id} threw: ${String(cause)}`)));
+    options
+      .ask(request, { signal: controller.signal, onHead, idempotencyKey })
+      .then(end, (cause: unknown) => end(failure('program', `The provider ${provider} threw: ${String(cause)}`)));
   });
 }
 
 interface AttemptOptions {
+  readonly ask: Provider['call'];
   readonly signals: readonly AbortSignal[];
   readonly idempotencyKey: string;
   readonly onHead: (hints: RateHints) => void;
   readonly clock: Clock;
   readonly timeoutMs: Millis | undefined;
+}
+
+/** Identical calls in flight are one, where the user allows it; a provider that cannot tell what is identical is asked each time. */
+function asker({ coalescer }: CallDesk, provider: Provider): Provider['call'] {
+  if (coalescer === undefined) return (request, options) => provider.call(request, options);
+  return async (request, options) => {
+    const key = await provider.cacheKey?.(request);
+    return coalescer.run(key, options.signal, (signal) => provider.call(request, { ...options, signal }));
+  };
 }
 
 const costOf = (provider: Provider, outcome: Outcome): number | null => {
@@ -174,7 +187,8 @@ export async function sendModelCall(
     const rested = caller.working.begin();
     desk.onFlight(call.provider, 1);
     const from = desk.clock.now();
-    const outcome = await attempt(provider, call.request, {
+    const outcome = await attempt(provider.id, call.request, {
+      ask: asker(desk, provider),
       signals: [signal, caller.signal],
       idempotencyKey: sending.idempotencyKey,
       onHead,

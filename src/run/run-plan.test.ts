@@ -15,6 +15,7 @@ import { caseIndex, caseKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/reply.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
+import { createCoalescer } from '../providers/coalesce.ts';
 import { openStore } from '../store/open-store.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import { Lanes } from './lanes.ts';
@@ -65,6 +66,28 @@ describe('running a plan', () => {
     const ends = first.filter((event) => event.type === 'case-end');
     expect(ends.map(({ completed, total }) => [completed, total])).toEqual([1, 2, 3, 4, 5].map((n) => [n, 5]));
     expect(ends.map(({ index }) => index).sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('makes identical calls in flight once where that is allowed, and only there', async () => {
+    const asked = async (host: Partial<RunHost>): Promise<number> => {
+      let calls = 0;
+      const release = Promise.withResolvers<void>();
+      const provider = {
+        ...echoProvider('a'),
+        cacheKey: async () => 'the same',
+        call: async (): Promise<Outcome> => {
+          calls += 1;
+          if (calls === (host.coalescer === undefined ? 3 : 1)) setImmediate(release.resolve);
+          await release.promise;
+          return reply('answer');
+        },
+      };
+      const { outcome } = await run(list(3), { provider: () => provider, ...host });
+      expect(outcome.totals).toMatchObject({ planned: 3, errors: 0 });
+      return calls;
+    };
+    expect(await asked({})).toBe(3);
+    expect(await asked({ coalescer: createCoalescer() })).toBe(1);
   });
 
   it('goes on when an observer throws, and says so to the others', async () => {

@@ -14,6 +14,7 @@ import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { RunTotals, StopReason } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Coalescer } from '../providers/coalesce.ts';
 import type { RunOwner, RunStore, Store } from '../store/store.ts';
 import type { StoreError } from '../store/store-errors.ts';
 import type { CaseRunners } from './case-runner.ts';
@@ -53,6 +54,8 @@ export interface RunHost {
   /** Stops the run, resumable, when it aborts. */
   readonly signal?: AbortSignal;
   readonly cache?: ResponseCache;
+  /** Lets identical calls in flight share one answer; repeats are never shared. */
+  readonly coalescer?: Coalescer;
   /** Looks at rows together once every case has its own; gives back those whose verdict changes by that. */
   readonly review?: Review;
   /** This process, so that no second one works on the same run. */

@@ -40,6 +40,13 @@ it('keeps nothing of a call that does not say its settings', async () => {
   expect(globSync('**/*.json', { cwd: folder })).toEqual([]);
 });
 
+it('keeps nothing that a content filter cut, and nothing that came from the cache itself', async () => {
+  const cache = openResponseCache({ folder, now: Date.now });
+  await cache.keep(provider, ask('p', 's'), { ...reply('cut'), finishReason: 'content_filter' });
+  await cache.keep(provider, ask('p', 's'), { ...reply('again'), cached: true });
+  expect(await cache.lookup(provider, ask('p', 's'))).toBeUndefined();
+});
+
 it('does not use what is old or damaged', async () => {
   const cache = openResponseCache({ folder, now: Date.now });
   await cache.keep(provider, ask('p', 's'), reply('kept'));

@@ -1,7 +1,7 @@
 /**
  * Answers of earlier evals, one small file each. An answer is found again only for the same provider with the same
  * settings, the same prompt and parameters, and the same repeat; calls that do not say which settings they were made
- * with are never kept.
+ * with are never kept, and neither is what a content filter left of an answer.
  */
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ export function openResponseCache({ folder, now, maxAgeMs = twoWeeks }: FileCach
     },
     async keep(provider: Provider, request: ModelRequest, reply: Reply): Promise<void> {
       const key = keyOf(provider, request);
-      if (key === undefined) return;
+      if (key === undefined || reply.cached || reply.finishReason === 'content_filter') return;
       const path = pathOf(key);
       const draft = `${path}.${hash('sha256', JSON.stringify([reply.raw, now()])).slice(0, 8)}.tmp`;
       try {

@@ -25,6 +25,7 @@ import { checkOutput, writeRunFile } from './export.ts';
 interface RunOptions extends ProjectFlags, ScenarioFlags, ReporterFlags {
   readonly store?: string;
   readonly yes?: boolean;
+  readonly coalesce?: boolean;
   readonly forecast?: boolean;
   readonly failUnder?: string;
   readonly failOnWorse?: string;
@@ -52,7 +53,7 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
     await askAboutCost(forecast, options, context);
     const watched = { title: project.name, folder, show, reporters, ...(forecast === undefined ? {} : { forecast }) };
     const { result, watch } = await playWatched(context, watched, interrupt, (stage) =>
-      playProject(opened, project.cases(), stage),
+      playProject(opened, project.cases(), stage, options),
     );
     const code = codeOf(result, failUnder);
     const worse = before !== undefined && (await tellWorse(store, before, result, show === 'events', context));
@@ -126,6 +127,7 @@ export function define(command: Command, context: CliContext): void {
     .option('--exit-zero', 'exit with 0 whatever the checks say')
     .option('-o, --output <files...>', 'write the run: .html, .csv, .jsonl, .xml (JUnit)')
     .addOption(new Option('--reporter <name>', 'who else is told').choices(reporterNames))
+    .option('--coalesce', 'identical calls in flight are made once; repeats never share an answer')
     .option('--yes', 'do not ask about the expected cost')
     .option('--no-forecast', 'start at once')
     .option(...storeOption)

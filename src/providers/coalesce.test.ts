@@ -1,19 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../domain/message.ts';
 import type { Outcome } from '../domain/reply.ts';
 import { createCoalescer } from './coalesce.ts';
 import { json } from './fixtures/answering-server.ts';
 import { canary, rig } from './fixtures/provider-rig.ts';
-import { createFolderStorage, createResponseCache } from './response-cache.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parlane-cache-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const answer = (text: string, finish_reason = 'stop') =>
-  json({ choices: [{ message: { content: text }, finish_reason }], usage: { prompt_tokens: 5, completion_tokens: 2 } });
+const answer = (text: string) =>
+  json({
+    choices: [{ message: { content: text }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 5, completion_tokens: 2 },
+  });
 const options =
   (config: object = {}) =>
   (url: string) => ({ id: 'openai:gpt-4.1-mini', config: { apiBaseUrl: url, apiKey: canary, ...config } });
@@ -23,23 +19,7 @@ const chat = (rest: Partial<Extract<ModelRequest, { kind: 'chat' }>> = {}): Mode
   ...rest,
 });
 
-describe('the response cache', () => {
-  test('gives a paid answer back free of charge, without hints, and without a second request', async () => {
-    await using it = await rig(options(), answer('hello'));
-    const cache = createResponseCache(createFolderStorage(folder));
-    expect(await cache.lookUp(it.provider, chat())).toBeUndefined();
-    await cache.keep(it.provider, chat(), await it.call(chat()));
-    const again = await createResponseCache(createFolderStorage(folder)).lookUp(it.provider, chat());
-    expect(again).toMatchObject({
-      text: 'hello',
-      cached: true,
-      costUsdMicros: 0,
-      usage: { inputTokens: 5, outputTokens: 2 },
-    });
-    expect(again?.hints).toBeUndefined();
-    expect(it.server.seen).toHaveLength(1);
-  });
-
+describe('the key under which calls are the same', () => {
   test('tells models, parameters, messages, tools, settings and repeats apart, but not keys', async () => {
     await using it = await rig(options(), answer('x'));
     const key = (request: ModelRequest) => it.provider.cacheKey?.(request);
@@ -60,26 +40,6 @@ describe('the response cache', () => {
     };
     expect(await other({ showThinking: false })).not.toBe(await key(chat()));
     expect(await other({ apiKey: 'another key' })).toBe(await key(chat()));
-  });
-
-  test('keeps neither failures nor filtered content, and no key', async () => {
-    await using it = await rig(options(), json({ error: { message: 'no' } }, 500));
-    const own = join(folder, 'own');
-    const cache = createResponseCache(createFolderStorage(own));
-    await cache.keep(it.provider, chat(), await it.call(chat()));
-    it.server.answer = answer('bad', 'content_filter');
-    await cache.keep(it.provider, chat(), await it.call(chat()));
-    expect(() => readdirSync(own)).toThrow();
-    it.server.answer = answer(`you sent ${canary}`);
-    await cache.keep(it.provider, chat(), await it.call(chat()));
-    const file = join(
-      own,
-      readdirSync(own, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.json')) ?? '',
-    );
-    expect(readFileSync(file, 'utf8')).not.toContain(canary);
-    expect(statSync(file).mode & 0o077).toBe(0);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('you sent', 'you sand'));
-    expect(await cache.lookUp(it.provider, chat())).toBeUndefined();
   });
 });
 
