@@ -1,5 +1,6 @@
 import { ParlaneError } from '../domain/errors.ts';
 import type { LaneLimits } from '../domain/lane.ts';
+import { laneName } from '../domain/lane-name.ts';
 import type { PlannedLane } from './planned-work.ts';
 
 const fields = ['rpm', 'tpm', 'inputTpm', 'outputTpm', 'maxConcurrent', 'minGapMs'] as const;
@@ -12,11 +13,11 @@ const resources: Readonly<Partial<Record<Field, string>>> = {
   outputTpm: 'outputTokens',
 };
 
-/** Lanes that the name means: exactly, without the hash of its credentials, or as the beginning of a key. */
+/** Lanes that the name means: exactly, without the hash of its credentials, or as the beginning of a name. */
 function lanesNamed(lanes: readonly PlannedLane[], name: string): readonly PlannedLane[] {
-  const plain = (lane: PlannedLane): string => lane.spec.key.replace(/:[0-9a-f]{6,64}$/, '');
+  const plain = (lane: PlannedLane): string => laneName(lane.spec.key);
   const exact = lanes.filter((lane) => lane.spec.key === name || plain(lane) === name);
-  return exact.length > 0 ? exact : lanes.filter((lane) => lane.spec.key.startsWith(`${name}:`));
+  return exact.length > 0 ? exact : lanes.filter((lane) => plain(lane).startsWith(`${name}:`));
 }
 
 function changed(lane: PlannedLane, field: Field, value: number): PlannedLane {
@@ -40,7 +41,7 @@ export function whatIf(lanes: readonly PlannedLane[], text: string): readonly Pl
   }
   const meant = new Set(lanesNamed(lanes, match[1] ?? ''));
   if (meant.size === 0) {
-    const known = lanes.map(({ spec }) => spec.key).join(', ');
+    const known = lanes.map(({ spec }) => laneName(spec.key)).join(', ');
     throw new ParlaneError('forecast/no-such-lane', `No lane is called "${match[1]}".`, `The lanes are ${known}.`, {
       text,
     });

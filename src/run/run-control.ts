@@ -2,6 +2,7 @@
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseNumber, type LaneKey } from '../domain/ids.ts';
 import type { LaneLimits, LaneSnapshot } from '../domain/lane.ts';
+import { laneName } from '../domain/lane-name.ts';
 import type { CallPlace } from '../lanes/scheduler.ts';
 import type { Lanes } from './lanes.ts';
 
@@ -54,10 +55,10 @@ export class RunControl {
   /** Acts on the lanes that a name means: all of them, the one of that key, or those that contain it. */
   private each(name: string | undefined, act: (lane: LaneKey) => void): LaneKey[] {
     const keys = this.lanes.snapshot().map(({ key }) => key);
-    const exact = keys.filter((key) => key === name);
+    const exact = keys.filter((key) => key === name || laneName(key) === name);
     const meant = name === undefined ? keys : exact.length > 0 ? exact : keys.filter((key) => key.includes(name));
     if (meant.length === 0)
-      throw new ParlaneError('ctl/no-lane', `There is no lane "${name}".`, `Lanes: ${keys.join(', ')}.`);
+      throw new ParlaneError('ctl/no-lane', `There is no lane "${name}".`, `Lanes: ${keys.map(laneName).join(', ')}.`);
     for (const lane of meant) act(lane);
     return meant;
   }

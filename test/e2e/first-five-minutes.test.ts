@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTerminal, type OnScreen } from '../support/pseudo-terminal.ts';
+
+let cwd: string;
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'parlane-minutes-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const parlane = (...args: string[]): Promise<OnScreen> => inTerminal({ cwd }, ...args);
+
+/** One after the other, as a person would: each step stands on the one before. */
+describe('the first five minutes in a terminal', () => {
+  it('init writes a project that needs no account', async () => {
+    const { code, text } = await parlane('init', '--yes');
+    expect(text).toMatch(/No account, no API key[\s\S]*created {2}parlane\.yaml[\s\S]*Next: {2}npx parlane run/);
+    expect(code).toBe(0);
+  });
+
+  it('run forecasts, shows the lanes live, and sums up what failed and what to do next', async () => {
+    const { code, text, raw } = await parlane('run');
+    expect(text).toMatch(/parlane\.yaml {2}ok {2}\(16 test cases \+ 2 conversations\)/);
+    expect(text).toMatch(/LANE +CASES +CALLS[\s\S]*Expected finish in about .*, decided by/);
+    expect(text).toMatch(/\[q\] stop and save/);
+    expect(raw).toContain('\u001b[?25h');
+    expect(text).toMatch(/18 cases in .* 16 passed +2 failed +0 errors +\$0\.00/);
+    expect(text).toMatch(/(?:than|As) expected/);
+    expect(text).toMatch(/FAILED +#8 +refund\/over-limit/);
+    expect(text).toMatch(/FAILED +#18 +scenario\/angry-client/);
+    expect(text).toMatch(/Look closer +npx parlane show/);
+    expect(text).toMatch(/exit code 100: some checks failed/);
+    expect(code).toBe(100);
+  });
+
+  it('show tells a conversation turn by turn and how to try again', async () => {
+    const { code, text } = await parlane('show', '18');
+    expect(text).toMatch(/#18 scenario\/angry-client +failed +4 turns/);
+    expect(text).toMatch(/3 agent +> lookup_order\(id: "A-1007"\)/);
+    expect(text).toMatch(/FAILED +judge/);
+    expect(text).toMatch(/Try again from here: +npx parlane fork 18 --after \d/);
+    expect(code).toBe(0);
+  });
+
+  it('fork keeps two turns, plays on three times with the better prompt, and says what became of it', async () => {
+    const { code, text } = await parlane('fork', '18', '--after', '2', '--agent-prompt', 'prompts/refund-v2.md');
+    expect(text).toMatch(/Kept turns 1-2 \(recorded\)\. Playing on from turn 3/);
+    expect(text).toMatch(/3 tries: 3 passed, 0 failed\. +Was: 0 of 1\. +npx parlane show 18f1/);
+    expect(code).toBe(0);
+    const shown = await parlane('show', '18f1');
+    expect(shown.text).toMatch(/#18f1 scenario\/angry-client +passed[\s\S]*a manager decides/);
+  });
+
+  it('run passes with the better prompt in the config', async () => {
+    const path = join(cwd, 'parlane.yaml');
+    const better = readFileSync(path, 'utf8')
+      .replace('prompts/refund.md', 'prompts/refund-v2.md')
+      .replace('spec: refund ', 'spec: refund-v2 ');
+    writeFileSync(path, better);
+    const { code, text } = await parlane('run');
+    expect(text).toMatch(/18 cases in .* 18 passed +0 failed +0 errors/);
+    expect(code).toBe(0);
+  });
+
+  it('compare says what got better and that it may be chance', async () => {
+    const { code, text } = await parlane('compare');
+    expect(text).toMatch(/18 cases in both[\s\S]*better +2 +#8, #18[\s\S]*worse +0[\s\S]*same +16/);
+    expect(text).toMatch(/89 % -> 100 %[\s\S]*p = 0\.50/);
+    expect(code).toBe(0);
+  });
+
+  it('doctor looks at keys and storage', async () => {
+    const { code, text } = await parlane('doctor');
+    expect(text).toMatch(/sim:fast +ready +needs no key[\s\S]*storage +ok +\.parlane/);
+    expect(code).toBe(0);
+  });
+
+  it('plan tells what another model would take, and sends nothing', async () => {
+    const env = { OPENAI_API_KEY: 'sk-of-nobody' };
+    const { code, text } = await inTerminal({ cwd, env }, 'plan', '--set', 'providers[0]=openai:gpt-5-mini');
+    expect(text).toMatch(/openai:gpt-5-mini +8[\s\S]*\$0\.\d+/);
+    expect(text).toMatch(/Nothing was sent\./);
+    expect(code).toBe(0);
+    const faster = await inTerminal(
+      { cwd, env },
+      ...['plan', '--set', 'providers[0]=openai:gpt-5-mini'],
+      '--what-if',
+      'openai.rpm=1',
+    );
+    expect(faster.text).toMatch(/With that: .* instead of .* later/);
+  });
+});
+
+describe('a person at the terminal', () => {
+  it('is asked about money, and a no spends nothing', async () => {
+    const here = mkdtempSync(join(tmpdir(), 'parlane-money-'));
+    try {
+      writeFileSync(
+        join(here, 'parlane.yaml'),
+        'prompts: ["Say {{n}}"]\nproviders: ["sim:fast?price=100000/100000"]\ntests: [{vars: {n: 1}}, {vars: {n: 2}}]\n',
+      );
+      const type = { after: /Start it\?/, keys: 'n' };
+      const { code, text } = await inTerminal({ cwd: here, type }, 'run');
+      expect(text).toMatch(/expected to cost about \$[\s\S]*Nothing was run, nothing was spent/);
+      expect(code).toBe(2);
+    } finally {
+      rmSync(here, { recursive: true, force: true });
+    }
+  });
+});
