@@ -62,7 +62,7 @@ export const processContext = (): CliContext => ({
   ...(process.stderr.isTTY === true && process.stdin.isTTY === true ? { confirm } : {}),
   env: process.env,
   cwd: process.cwd(),
-  terminal: { isTTY: process.stdout.isTTY === true, columns: process.stdout.columns ?? defaultColumns },
+  terminal: { isTTY: process.stdout.isTTY === true, columns: process.stdout.columns || defaultColumns },
   print: (text) => void process.stdout.write(`${text}\n`),
   write: written,
   complain: (text) => void process.stderr.write(`${text}\n`),

@@ -222,6 +222,18 @@ describe('runs', () => {
   });
 });
 
+describe('runs delete', () => {
+  it('takes the forks of a run with it, unless one of them is pinned', async () => {
+    await twoRuns();
+    await forkOfLast();
+    await parlane('runs', 'pin', 'ffff');
+    expect((await parlane('runs', 'delete', first)).err).toContain('ffff is pinned');
+    await parlane('runs', 'unpin', 'ffff');
+    expect((await parlane('runs', 'delete', first)).out).toContain('is deleted, and 1 fork of it');
+    expect((await parlane('runs')).out.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
 describe('what does not fit', () => {
   let folder: string;
   beforeAll(async () => {

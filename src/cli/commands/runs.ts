@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
-import { money, percent } from '../../domain/measures.ts';
+import type { RunId } from '../../domain/ids.ts';
+import { counted, money, percent } from '../../domain/measures.ts';
 import { realClock } from '../../platform/clock.ts';
 import { isAlive } from '../../platform/process-identity.ts';
 import { singleLine } from '../../reporters/terminal/text-width.ts';
@@ -108,6 +109,20 @@ function refuseDelete(record: RunRecord): void {
   );
 }
 
+/** Everything that was forked from a run, forks of forks included. */
+async function forksOf(store: Store, id: RunId): Promise<Set<RunId>> {
+  const all = await store.forks();
+  const found = new Set<RunId>();
+  const add = (parent: RunId): void => {
+    for (const { run } of all.filter((fork) => fork.parent === parent && !found.has(fork.run))) {
+      found.add(run);
+      add(run);
+    }
+  };
+  add(id);
+  return found;
+}
+
 interface Verb {
   readonly words: string;
   readonly takesText?: true;
@@ -155,11 +170,14 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   delete: {
-    words: 'takes it away with its journal and transcripts; forks of it stay',
+    words: 'takes it away with its journal, its transcripts and its forks',
     async act(store, record) {
-      refuseDelete(record);
-      await store.deleteRun(record.id);
-      return `${record.id} is deleted.`;
+      const forks = await forksOf(store, record.id);
+      const all = [record, ...(await store.runs()).filter(({ id }) => forks.has(id))];
+      for (const one of all) refuseDelete(one);
+      for (const { id } of all) await store.deleteRun(id);
+      const also = forks.size === 0 ? '' : `, and ${counted(forks.size, 'fork')} of it`;
+      return `${record.id} is deleted${also}.`;
     },
   },
 };
