@@ -2,22 +2,25 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { realClock } from '../platform/clock.ts';
+import { VirtualClock } from '../sim/virtual-clock.ts';
 import { type Answering, startAnsweringServer } from './fixtures/answering-server.ts';
 import { certificate, privateKey } from './fixtures/self-signed.ts';
 import { createHttpClient, type HttpOptions } from './http-client.ts';
 import { Secret } from './secret.ts';
 
-const client = createHttpClient({ clock: realClock, idleMs: 200, timeoutMs: 5_000 });
-afterAll(() => client.close());
+/** Deadlines pass when a test says so, and never because a machine is busy. */
+const clock = new VirtualClock();
+const client = createHttpClient({ clock, connectMs: 120_000, idleMs: 120_000 });
+const impatient = createHttpClient({ clock, idleMs: 200 });
+afterAll(() => Promise.all([client.close(), impatient.close()]));
 
 const never = new AbortController().signal;
-const get = (url: string, options: Partial<HttpOptions> = {}, timeoutMs = 5_000) =>
-  client.send({ method: 'GET', url: new URL(url), headers: {}, timeoutMs }, { signal: never, ...options });
+const get = (url: string, options: Partial<HttpOptions> = {}, by = client) =>
+  by.send({ method: 'GET', url: new URL(url), headers: {}, timeoutMs: 5_000 }, { signal: never, ...options });
 
-async function answerTo(answer: Answering, options: Partial<HttpOptions> = {}, timeoutMs = 5_000) {
+async function answerTo(answer: Answering, options: Partial<HttpOptions> = {}, by = client) {
   await using server = await startAnsweringServer(answer);
-  const result = await get(server.url, options, timeoutMs);
+  const result = await get(server.url, options, by);
   return { result, seen: server.seen };
 }
 
@@ -46,23 +49,27 @@ describe('the HTTP client', () => {
   });
 
   test('ends by its total deadline although bytes keep dripping', async () => {
+    const from = clock.now();
     const { result } = await answerTo(
       (response) => {
         response.writeHead(200);
-        const drip = setInterval(() => response.write('.'), 20);
-        response.on('close', () => clearInterval(drip));
+        const drip = (): void => {
+          if (!response.destroyed) response.write('.', () => setImmediate(drip));
+        };
+        drip();
       },
-      {},
-      150,
+      { onHead: () => setImmediate(() => clock.step()) },
     );
     expect(result).toMatchObject({ kind: 'fault', code: 'deadline', sent: true, answered: true });
+    expect(clock.now() - from).toBe(5_000);
   });
 
   test('ends when the body stalls', async () => {
-    const { result } = await answerTo((response) => {
+    const half: Answering = (response) => {
       response.writeHead(200);
       response.write('half');
-    });
+    };
+    const { result } = await answerTo(half, {}, impatient);
     expect(result).toMatchObject({ kind: 'fault', code: 'idle', answered: true });
   });
 

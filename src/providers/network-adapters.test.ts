@@ -10,7 +10,7 @@ import { canary } from './fixtures/provider-rig.ts';
 import { createHttpClient } from './http-client.ts';
 import { resolveProvider } from './resolve-provider.ts';
 
-const http = createHttpClient({ clock: realClock, timeoutMs: 5_000 });
+const http = createHttpClient({ clock: realClock });
 afterAll(() => http.close());
 
 const requestFor = ({ kind }: AdapterUnderTest): ModelRequest =>

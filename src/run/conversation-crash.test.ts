@@ -7,8 +7,17 @@ const rig = new ConversationCrashRig();
 let commits = 0;
 beforeAll(async () => {
   commits = await rig.start();
-}, 60_000);
+});
 afterAll(() => rig.close());
+
+type Point = Parameters<typeof rig.crash>[0];
+
+/** How writes are grouped depends on the machine: a process that was done before its point is killed earlier. */
+async function crashAt(point: Point): Promise<CrashReport> {
+  const report = await rig.crash(point);
+  if (report.killed || point.commit === 1) return report;
+  return crashAt({ ...point, commit: Math.floor(point.commit * 0.8) });
+}
 
 describe('kill -9 in mid-conversation', () => {
   it('at 30 points of model calls, tools, handoffs and scoring: resume goes on at that step, the transcript is the uninterrupted one, answered tools are not called again', async () => {
@@ -18,15 +27,15 @@ describe('kill -9 in mid-conversation', () => {
       when: at % 2 === 0 ? ('after' as const) : ('before' as const),
     }));
     const reports: CrashReport[] = await inParallel(
-      points.map((point) => () => rig.crash(point)),
+      points.map((point) => () => crashAt(point)),
       3,
     );
     for (const [at, report] of reports.entries()) {
       expect(report, JSON.stringify(points[at])).toMatchObject({ calledAgain: [], sameTranscripts: true });
     }
-    expect(reports.filter(({ killed }) => killed).length).toBeGreaterThan(25);
+    expect(reports.every(({ killed }) => killed)).toBe(true);
     const inFlight = reports.flatMap((report) => report.inFlight);
     expect(inFlight.some((path) => /\/0$/.test(path))).toBe(true);
     expect(inFlight.some((path) => /\/[1-9]$/.test(path))).toBe(true);
-  }, 240_000);
+  }, 600_000);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]());
 
 /** Dozens of processes one after another: a busy machine may take its time. */
-const patience = 180_000;
+const patience = 600_000;
 
 const spread = (count: number, last: number): number[] =>
   Array.from({ length: count }, (_, at) => 1 + Math.floor(((at + 0.5) * last) / count));
@@ -22,21 +22,28 @@ const whole: Partial<CrashReport> = { lostRows: [], paidAgain: [], unmarked: [],
 describe.each(['global', 'conversation'] as const)('kill -9 with serialize: %s', (serialize) => {
   const crash = (kills: readonly KillPoint[]) => () => rig.crash({ cases: 21, serialize, kills });
 
+  /** How writes are grouped depends on the machine: a process that was done before its point is killed earlier. */
+  const crashAt = async (point: KillPoint & { commit: number }): Promise<CrashReport> => {
+    const report = await crash([point])();
+    if (report.killed === 1 || point.commit === 1) return report;
+    return crashAt({ ...point, commit: Math.floor(point.commit * 0.8) });
+  };
+
   it(
     'before or after any commit loses nothing, pays nothing answered again, and resume gives the uninterrupted table',
     async () => {
       const points = spread(24, commits[serialize]).map(
-        (commit, at): KillPoint => ({ commit, when: at % 2 ? 'before' : 'after' }),
+        (commit, at) => ({ commit, when: at % 2 ? 'before' : 'after' }) as const,
       );
       const reports = await inParallel(
-        points.map((point) => crash([point])),
+        points.map((point) => () => crashAt(point)),
         3,
       );
       for (const [at, report] of reports.entries()) {
         expect(report, JSON.stringify(points[at])).toMatchObject(whole);
         expect(report.marked).toBeLessThanOrEqual(report.inFlight);
       }
-      expect(reports.filter(({ killed }) => killed === 1).length).toBeGreaterThan(20);
+      expect(reports.every(({ killed }) => killed === 1)).toBe(true);
       expect(reports.some(({ inFlight }) => inFlight > 0)).toBe(true);
     },
     patience,

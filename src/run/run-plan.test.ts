@@ -16,6 +16,7 @@ import type { Outcome } from '../domain/reply.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createCoalescer } from '../providers/coalesce.ts';
+import { VirtualClock } from '../sim/virtual-clock.ts';
 import { openStore } from '../store/open-store.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import { Lanes } from './lanes.ts';
@@ -142,14 +143,17 @@ describe('running a plan', () => {
 
   it('keeps conversations going beside prompt cases that must run one by one', async () => {
     const held: (() => void)[] = [];
-    const slow = echoProvider('a', () => new Promise((resolve) => held.push(() => resolve(reply('a:b')))));
+    const slow = echoProvider('a', (request) =>
+      textOf(request) === 'question 0'
+        ? new Promise((resolve) => held.push(() => resolve(reply('a:b'))))
+        : Promise.resolve(reply('a:b')),
+    );
     const cases = [promptCase(0, { storeAs: 'x' }), promptCase(1), conversationCase(2, 2, 0)];
     const ended: number[] = [];
     const observer = (event: RunEvent): void => {
       if (event.type !== 'case-end') return;
       ended.push(event.index);
       if (event.index === 2) held.shift()?.();
-      if (event.index === 0) setImmediate(() => setTimeout(() => held.shift()?.(), 5));
     };
     await run(cases, { provider: (name) => (name === 'a' ? slow : echoProvider(name)), observers: [observer] });
     expect(ended).toEqual([2, 0, 1]);
@@ -257,10 +261,16 @@ describe('a case that goes wrong', () => {
   });
 
   it('times out by working time: a long queue does not count, a long call does', async () => {
-    const hung = echoProvider('a', async (request) => (textOf(request) === 'question 0' ? never() : reply('a:b')));
+    const clock = new VirtualClock();
+    const hung = echoProvider('a', async (request) => {
+      if (textOf(request) !== 'question 0') return reply('a:b');
+      // All others are in the queue while this passes.
+      setImmediate(() => clock.advanceTo(60));
+      return never();
+    });
     const { outcome, run: stored } = await run(
       list(30),
-      { provider: () => hung, lanes: () => plainLanes(1) },
+      { clock, provider: () => hung, lanes: () => plainLanes(1) },
       { settings: { timeoutMs: 60 } },
     );
     expect(outcome.totals).toMatchObject({ passed: 29, errors: 1 });
@@ -382,9 +392,14 @@ describe('a run-level stop', () => {
   });
 
   it('gives timeout rows to the unprocessed after the max duration', async () => {
+    const clock = new VirtualClock();
+    const provider = echoProvider('a', () => {
+      setImmediate(() => clock.advanceTo(35));
+      return never();
+    });
     const { outcome, run: stored } = await run(
       list(5),
-      { provider: () => echoProvider('a', never) },
+      { clock, provider: () => provider },
       { settings: { maxDurationMs: 30, graceMs: 5 } },
     );
     expect(outcome).toMatchObject({ stopReason: 'max-duration', totals: { planned: 5, errors: 5 } });

@@ -17,18 +17,17 @@ export class VirtualClock {
     this.time = start;
   }
 
-  now(): number {
-    return this.time;
-  }
+  // Bound, because a clock's functions are also handed on alone.
+  readonly now = (): number => this.time;
 
-  at(at: number, fire: () => void): () => void {
+  readonly at = (at: number, fire: () => void): (() => void) => {
     this.order += 1;
     const timer: Timer = { at: Math.max(at, this.time), order: this.order, fire, cancelled: false };
     this.timers.push(timer);
     return () => {
       timer.cancelled = true;
     };
-  }
+  };
 
   /** When the next timer fires; undefined when none is set. */
   next(): number | undefined {

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noPorts, specificationOf } from '../../test/conversation/desk.ts';
 import { MemoryEffects, memoryJournal } from '../conversation/memory-effects.ts';
 import type { Json } from '../domain/json.ts';
-import { realClock } from '../platform/clock.ts';
 import { type ClosableCodeRunner, createCodeRunner, scrubbedEnvironment } from '../platform/code-runner.ts';
 import { createHttpClient, type HttpClient } from '../providers/http-client.ts';
 import { toolHttp } from '../run/tool-http.ts';
+import { VirtualClock } from '../sim/virtual-clock.ts';
 import { ToolEmulator, type ToolPorts, type ToolSession } from './tool-emulator.ts';
 
 const yaml = (tools: string, world = '{}'): string => `name: t
@@ -30,7 +30,7 @@ async function rig(tools: string, ports: Partial<ToolPorts> = {}, world?: string
   const emulator = new ToolEmulator({ ...snapshot, folder: folder ?? snapshot.folder }, { ...noPorts, ...ports });
   const session = emulator.openSession('s1', 'seed');
   let count = 0;
-  const call = async (name: string, args: Json | string, timeoutMs = 10_000) => {
+  const call = async (name: string, args: Json | string, timeoutMs = 60_000) => {
     count += 1;
     const text = typeof args === 'string' ? args : JSON.stringify(args);
     return (await emulator.run(session, { path: `1/agent/1/${count}`, name, arguments: text, timeoutMs }, effects))
@@ -174,6 +174,7 @@ describe('an http tool', () => {
   let server: Server;
   let url: string;
   let client: HttpClient;
+  const clock = new VirtualClock();
   const seen: { path: string; key: string | undefined; body: Json }[] = [];
   const answers: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
     '/ok': (_, response) => response.end('{"found": 1}'),
@@ -184,7 +185,7 @@ describe('an http tool', () => {
     },
     '/bad': (_, response) => void response.writeHead(400).end('no'),
     '/redirect': (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
-    '/hang': () => undefined,
+    '/hang': () => void clock.step(),
     '/huge': (_, response) => response.end('x'.repeat(2_000_000)),
   };
   beforeAll(async () => {
@@ -201,7 +202,7 @@ describe('an http tool', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    client = createHttpClient({ clock: realClock });
+    client = createHttpClient({ clock, connectMs: 120_000 });
   });
   afterAll(async () => {
     await client.close();

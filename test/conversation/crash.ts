@@ -97,7 +97,7 @@ export class ConversationCrashRig {
       const program = join(import.meta.dirname, 'crash-child.ts');
       const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, JSON.stringify(order)], {
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parlane-crash-cache') },
+        env: { ...process.env, NODE_COMPILE_CACHE: join(this.#home, 'compiled') },
       });
       let said = '';
       let complained = '';

@@ -57,7 +57,7 @@ function runChild(order: CrashOrder, afterMs?: number): Promise<{ rows: number[]
       ['--disable-warning=ExperimentalWarning', childProgram, JSON.stringify(order)],
       {
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parlane-crash-cache') },
+        env: { ...process.env, NODE_COMPILE_CACHE: join(order.at, '../compiled') },
       },
     );
     let said = '';
