@@ -93,7 +93,7 @@ function columnTable(info: RunInfo, columns: readonly ColumnStatistics[]): strin
     ];
     return `<tr><th scope="row">${html(about?.provider ?? `column ${column.position + 1}`)}</th>${cells.map((cell) => `<td>${html(cell)}</td>`).join('')}</tr>`;
   });
-  return `<table class="plain"><thead><tr>${heads.map((each) => `<th scope="col">${each}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  return `<table class="plain figures"><thead><tr>${heads.map((each) => `<th scope="col">${each}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
 function masthead(info: RunInfo): string {
