@@ -45,12 +45,11 @@ export const listenForStop = (context: CliContext): Interrupt =>
 export const hostOn = (
   stage: Stage,
   store: Store,
-  parts: Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache' | 'review'>,
+  parts: Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache'>,
 ): RunHost => ({
   provider: parts.provider,
   runners: parts.runners,
   ...(parts.cache === undefined ? {} : { cache: parts.cache }),
-  ...(parts.review === undefined ? {} : { review: parts.review }),
   store,
   clock: realClock,
   lanes: (options) => {

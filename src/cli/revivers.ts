@@ -10,7 +10,7 @@ import { rootOf } from '../run/suite-snapshot.ts';
 import type { RunRecord, Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
 
-export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache' | 'review'> {
+export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache'> {
   /** The plan made again, for a run that died before all of it was recorded. */
   readonly cases?: CaseSource;
   close(): Promise<void>;

@@ -39,6 +39,11 @@ export interface PromptCase extends CaseCommon {
   readonly conversationKey?: string;
   /** Keeps the output under this name for later cases of the same column. */
   readonly storeAs?: string;
+  /**
+   * The cases of the same test, itself included, when their answers are compared with each other: its row is final only
+   * together with theirs.
+   */
+  readonly comparedWith?: readonly CaseIndex[];
   /** Everything else the evaluator needs to know about it (transforms, options, metadata). */
   readonly detail?: Json;
 }

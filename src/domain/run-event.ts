@@ -40,16 +40,6 @@ export type RunEvent =
       readonly completed: number;
       readonly total: number;
     }
-  | {
-      /** A verdict that changed when all rows were looked at together: the best of several answers was chosen. */
-      readonly type: 'case-revise';
-      readonly index: CaseIndex;
-      readonly name: string;
-      readonly at: EpochMillis;
-      readonly was: RowStatus;
-      readonly status: RowStatus;
-      readonly reason: string;
-    }
   | { readonly type: 'spend'; readonly at: EpochMillis; readonly usdMicros: UsdMicros; readonly unknown: number }
   | { readonly type: 'warning'; readonly at: EpochMillis; readonly message: string }
   | { readonly type: 'run-stop'; readonly at: EpochMillis; readonly reason: StopReason; readonly until?: EpochMillis }

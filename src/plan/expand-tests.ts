@@ -25,6 +25,8 @@ export interface ExpandOptions {
   /** Lists in vars are one value each. */
   readonly disableVarExpansion?: boolean;
   readonly disableConversationVar?: boolean;
+  /** Whether an assertion of this type compares the answers of all columns. */
+  readonly looksAtRows?: (type: string) => boolean;
 }
 
 export interface TestExpander {
@@ -61,6 +63,13 @@ export function testExpander(
   const repeatsOf = (test: SuiteTest): number => wholeRepeat(test.options?.['repeat'], wholeRepeat(options.repeat, 1));
   const expands = (test: SuiteTest): boolean =>
     options.disableVarExpansion !== true && test.options?.['disableVarExpansion'] !== true;
+
+  const comparedWith = (test: SuiteTest, columnCount: number): Pick<PromptCase, 'comparedWith'> => {
+    const { looksAtRows = () => false } = options;
+    if (!(test.assert ?? []).some(({ type }) => looksAtRows(type))) return {};
+    const first = nextIndex;
+    return { comparedWith: Array.from({ length: columnCount }, (_, at) => caseIndex(first + at)) };
+  };
 
   const makeCase = (column: EvalColumn, test: SuiteTest, content: string, row: number, repeat: number): PromptCase => {
     const { options: settings = {}, vars = {}, assert = [] } = test;
@@ -127,7 +136,10 @@ export function testExpander(
           const content = `${outside}|${JSON.stringify(values)}`;
           const row = nextRow;
           nextRow += 1;
-          for (const column of allowed) yield makeCase(column, { ...whole, vars: values }, content, row, repeat);
+          const others = comparedWith(whole, allowed.length);
+          for (const column of allowed) {
+            yield { ...makeCase(column, { ...whole, vars: values }, content, row, repeat), ...others };
+          }
         }
       }
     },

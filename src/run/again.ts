@@ -68,7 +68,7 @@ function rejudged(one: PromptCase, judge: string | undefined): PromptCase {
 
 /** Everything that was recorded of a case but its grades: replayed, so that nothing of it is asked again. */
 const withoutGrades = (answers: Iterable<Answer>): Answer[] =>
-  [...answers].filter(({ path }) => !path.startsWith('grade/')).map((answer) => ({ ...answer, pinned: true }));
+  [...answers].filter(({ path }) => !/^(?:grade|compare)\//.test(path)).map((answer) => ({ ...answer, pinned: true }));
 
 async function addRescored(
   from: RunStore,

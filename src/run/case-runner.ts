@@ -25,9 +25,17 @@ export interface CaseResult
   readonly writes?: CaseWrites;
 }
 
+/** A row with the case it is of. */
+export interface CasedRow {
+  readonly case: PromptCase;
+  readonly row: Row;
+}
+
 export interface CaseRunners {
   prompt(one: PromptCase, context: CaseContext): Promise<CaseResult>;
   conversation(one: ConversationCase, context: CaseContext): Promise<CaseResult>;
+  /** What the rows of one test become once their answers are compared; absent: nothing is compared. */
+  compare?(rows: readonly CasedRow[], effects: Effects): Promise<readonly Row[]>;
 }
 
 export const playCase = (runners: CaseRunners, one: Case, context: CaseContext): Promise<CaseResult> => {

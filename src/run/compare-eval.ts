@@ -1,62 +1,17 @@
 /**
- * Comparisons between the columns of a test (`select-best`, `max-score`), once all its rows are there. They change rows
- * only here, after the run, and turn at most a pass into a fail. Rows of one test stand together in the plan's order, so
- * no more than one test is held.
+ * Comparisons between the columns of a test (`select-best`, `max-score`), once all its rows are there and before they
+ * are final. They turn at most a pass into a fail.
  */
 import type { PromptCase } from '../domain/case.ts';
-import type { Effects, ModelCall } from '../domain/effects.ts';
+import type { Effects } from '../domain/effects.ts';
 import { evalDetail } from '../domain/eval-case.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
-import type { Provider } from '../domain/provider.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Assertion, Verdict } from '../domain/verdict.ts';
 import { type ComparedRow, maxScore, selectBest, withComparison } from '../grading/compare-rows.ts';
 import { looksAtRows } from '../grading/grade.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { CasedRow, CaseRunners } from './case-runner.ts';
 import { type EvalRunnerParts, gradeOptions } from './eval-runner.ts';
-import type { ModelLanes } from './model-lanes.ts';
-
-export interface CasedRow {
-  readonly case: PromptCase;
-  readonly row: Row;
-}
-
-/** Effects of grader calls that belong to no single case: through the lanes, not journaled. */
-export function laneEffects(
-  provider: (name: string) => Provider,
-  lanes: ModelLanes,
-  clock: Clock,
-  index: Row['index'],
-  signal: AbortSignal,
-): Effects {
-  const model = async (path: string, call: ModelCall) => {
-    const asked = provider(call.provider);
-    lanes.open(asked, []);
-    const { outcome, times } = await lanes.submit({
-      lane: asked.laneKey,
-      index,
-      path,
-      estimate: { input: 1000, output: 100 },
-      expectedCalls: 1,
-      made: 0,
-      perform: (stop, onHead) => asked.call(call.request, { signal: AbortSignal.any([stop, signal]), onHead }),
-    });
-    return { value: outcome, times, replayed: false };
-  };
-  return {
-    signal,
-    model,
-    async perform(_kind, path, _request, effect) {
-      const startedAt = clock.now();
-      const value = await effect({ signal, idempotencyKey: path });
-      const endedAt = clock.now();
-      const times = { startedAt, endedAt, queueMs: 0, backoffMs: 0, latencyMs: endedAt - startedAt, attempts: 1 };
-      return { value, times, replayed: false };
-    },
-    now: async () => clock.now(),
-    uuid: async (path) => path,
-  };
-}
 
 const unjudged: Verdict = { pass: false, score: 0, reason: 'No answer' };
 
@@ -101,32 +56,14 @@ function rejudged(row: Row, verdict: Verdict): Row {
   return { ...row, status: verdict.pass ? 'passed' : 'failed', score: verdict.score, verdict };
 }
 
-/** The rows with their comparisons made, in the plan's order. */
-export async function* compareRows(
-  rows: AsyncIterable<CasedRow>,
-  parts: EvalRunnerParts,
-  effectsFor: (index: Row['index']) => Effects,
-): AsyncGenerator<CasedRow> {
-  let group: CasedRow[] = [];
-  const close = async (): Promise<CasedRow[]> => {
-    const [first] = group;
-    return first === undefined ? [] : compareTest(group, parts, effectsFor(first.row.index));
+/** Compares the rows of one test; their grader calls have paths of their own in the journal. */
+export const rowComparer =
+  (parts: EvalRunnerParts): NonNullable<CaseRunners['compare']> =>
+  async (rows, effects) => {
+    const apart: Effects = {
+      ...effects,
+      model: (path, call) => effects.model(`compare/${path}`, call),
+      perform: (kind, path, request, effect) => effects.perform(kind, `compare/${path}`, request, effect),
+    };
+    return (await compareTest(rows, parts, apart)).map(({ row }) => row);
   };
-  for await (const one of rows) {
-    const same = group[0] !== undefined && evalDetail(group[0].case).testIdx === evalDetail(one.case).testIdx;
-    if (!same) {
-      yield* await close();
-      group = [];
-    }
-    group.push(one);
-  }
-  yield* await close();
-}
-
-/** What of a row a comparison may change; for storing beside it. */
-export const comparedJson = (row: Row): Json => ({
-  index: row.index,
-  status: row.status,
-  score: row.score,
-  verdict: (row.verdict ?? null) as unknown as Json,
-});

@@ -30,7 +30,7 @@ export interface ConversationHost {
 }
 
 /** Waits on the clock; rejects when the signal aborts. */
-function waitOn(clock: Clock): (ms: Millis, signal: AbortSignal) => Promise<void> {
+export function waitOn(clock: Clock): (ms: Millis, signal: AbortSignal) => Promise<void> {
   return (ms, signal) =>
     new Promise((resolve, reject) => {
       const stop = (): void => {

@@ -72,8 +72,16 @@ export function lanesLimits(suite: Suite): (provider: Provider) => GroupedLimits
   };
 }
 
+const graderKeys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_API_KEY', 'MISTRAL_API_KEY'];
+
+/** There is a key for whoever grades when nobody is named. */
+export const hasGraderKey = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  graderKeys.some((name) => (env[name] ?? '') !== '');
+
 /** Who grades when nobody is named: the vendor whose key is there, OpenAI first. */
-export function defaultGraders(env: Readonly<Record<string, string | undefined>>): DefaultGraders {
+export function defaultGraders(
+  env: Readonly<Record<string, string | undefined>>,
+): DefaultGraders & { readonly text: string } {
   const openai = {
     text: 'openai:chat:gpt-4.1',
     embedding: 'openai:embedding:text-embedding-3-large',

@@ -8,7 +8,6 @@
  */
 import type { PromptCase } from '../domain/case.ts';
 import type { CodeRunner } from '../domain/code-runner.ts';
-import type { Effects } from '../domain/effects.ts';
 import { type EvalDetail, evalDetail } from '../domain/eval-case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Reply } from '../domain/reply.ts';
@@ -18,10 +17,11 @@ import type { GradingPorts } from '../grading/check.ts';
 import { unknownTypeError } from '../grading/check-assertions.ts';
 import { transformContext } from '../grading/code-context.ts';
 import { type GradeOptions, grade } from '../grading/grade.ts';
-import { type DefaultGraders, graderName } from '../grading/graders/grader-provider.ts';
+import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
 import { replyFacts } from '../grading/reply-facts.ts';
 import { runTransform } from '../grading/user-code.ts';
 import { providerIdentity } from '../plan/case-key.ts';
+import { type AskParts, askCase } from './ask-case.ts';
 import type { CaseContext, CaseResult, CaseRunners } from './case-runner.ts';
 import type { EvalHooks } from './eval-hooks.ts';
 import { type Exchange, exchangeOf, type RenderedCase, type Rendering, renderCase } from './render-case.ts';
@@ -33,20 +33,8 @@ export interface EvalRunnerParts {
   readonly code: CodeRunner;
   readonly hooks: EvalHooks;
   readonly defaultGraders: DefaultGraders;
+  readonly asking: AskParts;
 }
-
-/** Options of a test that steer the evaluator; everything else in them belongs to the provider. */
-const evaluatorOptions = new Set([
-  ...['prefix', 'suffix', 'transform', 'postprocess', 'transformVars', 'storeOutputAs', 'runSerially', 'repeat'],
-  ...[
-    'disableVarExpansion',
-    'disableConversationVar',
-    'disableDefaultAsserts',
-    'provider',
-    'rubricPrompt',
-    'factuality',
-  ],
-]);
 
 class RowError extends Error {
   readonly code: string;
@@ -73,47 +61,6 @@ export function gradeOptions(detail: EvalDetail, parts: EvalRunnerParts, repeat 
     ...(detail.test.assertScoringFunction === undefined ? {} : { scoringFunction: detail.test.assertScoringFunction }),
     ...(repeat === 0 ? {} : { repeatIndex: repeat }),
   };
-}
-
-const givenReply = (output: Json): Reply => ({
-  kind: 'reply',
-  text: typeof output === 'string' ? output : JSON.stringify(output),
-  output,
-  toolCalls: [],
-  finishReason: 'stop',
-  status: 200,
-  raw: '',
-  flags: [],
-  cached: false,
-});
-
-async function ask(
-  planned: PromptCase,
-  detail: EvalDetail,
-  rendered: RenderedCase,
-  effects: Effects,
-  settings: string,
-): Promise<{ reply: Reply; latencyMs?: number }> {
-  const { test } = detail;
-  if (test.providerOutput !== undefined) return { reply: givenReply(test.providerOutput) };
-  const params = Object.fromEntries(
-    Object.entries(rendered.promptConfig).filter(([key]) => !evaluatorOptions.has(key)),
-  );
-  const provider = test.provider === undefined ? planned.column.provider : graderName(test.provider);
-  const { value, times } = await effects.model('prompt', {
-    role: 'prompt',
-    provider,
-    request: {
-      kind: 'chat',
-      prompt: rendered.prompt,
-      params,
-      ...(detail.seed === undefined ? {} : { seed: detail.seed }),
-      context: { vars: rendered.vars, test: test as unknown as Json, settings },
-      ...(planned.repeat === 0 ? {} : { repeatIndex: planned.repeat }),
-    },
-  });
-  if (value.kind === 'failure') throw new RowError(value.code, value.message);
-  return { reply: value, latencyMs: times.latencyMs };
 }
 
 async function transformed(
@@ -222,8 +169,10 @@ export const evalRunner = (parts: EvalRunnerParts): CaseRunners['prompt'] => {
       rendered = await renderCase(current, registers, history, { ...parts.rendering, signal });
       const unknown = unknownTypeError(detail.test.assert ?? []);
       if (unknown !== undefined) return failed('unknown-assertion', unknown);
-      const asked = await ask(planned, detail, rendered, effects, settingsOf(planned.column.provider));
-      reply = asked.reply;
+      const settings = settingsOf(planned.column.provider);
+      const asked = await askCase(planned, detail, rendered, effects, settings, parts.asking);
+      if (asked.answer.kind === 'failure') throw new RowError(asked.answer.code, asked.answer.message);
+      reply = asked.answer;
       if (reply.output === null || reply.output === undefined) {
         return { ...failed('no-output', 'No output'), status: 'failed', score: 0 };
       }
@@ -239,6 +188,7 @@ export const evalRunner = (parts: EvalRunnerParts): CaseRunners['prompt'] => {
           provider: { ...detail.provider, config: { ...provider?.config, ...rendered.promptConfig } },
           test: detail.test as unknown as JsonObject,
           providerOutput: reply.output,
+          ...(asked.trace === undefined ? {} : { trace: asked.trace }),
         },
         effects,
         gradeOptions(detail, parts, planned.repeat),

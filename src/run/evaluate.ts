@@ -9,17 +9,13 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { Suite } from '../domain/suite.ts';
-import { looksAtRows } from '../grading/grade.ts';
 import type { EvalColumn } from '../plan/columns.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { RunStore, Store } from '../store/store.ts';
-import { type CasedRow, compareRows, laneEffects } from './compare-eval.ts';
-import type { EvalRunnerParts } from './eval-runner.ts';
+import type { CasedRow } from './case-runner.ts';
 import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
 import { retryRun } from './retry-run.ts';
-import type { Review } from './review-rows.ts';
 import { findRun, type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
@@ -46,9 +42,8 @@ export interface EvaluateOptions extends OpenEvalOptions, Pick<RunHost, 'owner' 
 export interface EvalOutcome {
   readonly outcome: RunOutcome;
   readonly columns: readonly EvalColumn[];
-  /** After comparisons. */
   readonly totals: RunTotals;
-  /** The table, in the plan's order, comparisons included. */
+  /** The table, in the plan's order. */
   rows(): AsyncIterable<CasedRow>;
 }
 
@@ -79,7 +74,6 @@ function hostFor(opened: OpenEval, options: EvaluateOptions, signal: AbortSignal
       return lanes;
     },
     runners: opened.runners,
-    ...(opened.plan.compares ? { review: comparing(opened.parts, opened.provider, options.clock) } : {}),
     observers: [...(options.observers ?? []), progress],
     signal,
     ...(useCache ? { cache: options.responseCache } : {}),
@@ -142,12 +136,3 @@ export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
     }
   }
 }
-
-/** Comparisons between the columns of a test, as the run makes them once all rows are there. */
-export const comparing = (parts: EvalRunnerParts, provider: OpenEval['provider'], clock: Clock): Review =>
-  async function* (run, lanes, signal) {
-    const effects = (index: Row['index']) => laneEffects(provider, lanes, clock, index, signal);
-    for await (const { case: planned, row } of compareRows(casedRows(run), parts, effects)) {
-      if (planned.checks.some(({ type }) => looksAtRows(type))) yield row;
-    }
-  };

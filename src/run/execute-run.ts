@@ -2,8 +2,7 @@
 import type { Case } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
-import type { RunEvent } from '../domain/run-event.ts';
-import type { RunStore } from '../store/store.ts';
+import type { CaseWrites, RunStore } from '../store/store.ts';
 import { StoreError } from '../store/store-errors.ts';
 import { Budget } from './budget.ts';
 import { CaseFeed, type FeedParts } from './case-feed.ts';
@@ -17,7 +16,7 @@ import { OpenProviders } from './open-providers.ts';
 import { ParkedWatch } from './parked-watch.ts';
 import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
-import { reviewRows } from './review-rows.ts';
+import { RowComparison } from './row-comparison.ts';
 import { runCase } from './run-case.ts';
 import type { RunHost, RunOutcome } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
@@ -63,6 +62,7 @@ class RunExecution {
   readonly #feeds = new Map<string, CaseFeed>();
   readonly #controllers = new Map<CaseIndex, AbortController>();
   readonly #desk: CallDesk;
+  readonly #comparison: RowComparison;
   /** Cases that an earlier process has begun: only these have something to replay. */
   #begun: ReadonlySet<CaseIndex> = new Set();
   #startedAt = 0;
@@ -105,6 +105,11 @@ class RunExecution {
       ...(coalescer === undefined ? {} : { coalescer }),
       onFlight: (name, change) => this.#feeds.get(name)?.flight(change),
     };
+    this.#comparison = new RowComparison({
+      run: this.#run,
+      desk: this.#desk,
+      compare: this.#host.runners.compare?.bind(this.#host.runners),
+    });
   }
 
   async go(): Promise<RunOutcome> {
@@ -204,6 +209,7 @@ class RunExecution {
     await Promise.all([sequential, Promise.race([intake, this.#longAfterStop()])]);
     this.#intake.cancel();
     await Promise.all([...this.#feeds.values()].map((feed) => feed.done));
+    if (!this.#stop.starts.aborted) this.#tellAll(await this.#comparison.finish(this.#stop.flights));
     if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
     if (this.#stop.error !== undefined) throw this.#stop.error;
   }
@@ -297,17 +303,33 @@ class RunExecution {
         onFirstSend: () => feed.firstSend(),
       });
       if (end.kind === 'suspended') return;
-      await this.#run.saveRow(end.row, end.writes);
       if (end.writes !== undefined) this.#state.add(one, end.writes);
       await this.#lengths.add(one, end.row, end.calls);
-      this.#completed++;
-      this.#tell(end.row);
+      this.#tellAll(await this.#keep(one, end, { signal: controller.signal, serial }));
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
       this.#stop.fail(cause);
     } finally {
       this.#controllers.delete(one.index);
       if (serial) this.#lanes.closeCase?.(one.index);
+    }
+  }
+
+  /** Keeps the row; gives back those that are final by it. */
+  async #keep(
+    one: Case,
+    { row, writes }: { readonly row: Row; readonly writes?: CaseWrites },
+    caller: { readonly signal: AbortSignal; readonly serial: boolean },
+  ): Promise<readonly Row[]> {
+    if (this.#comparison.concerns(one)) return this.#comparison.add(one, row, writes, caller);
+    await this.#run.saveRow(row, writes);
+    return [row];
+  }
+
+  #tellAll(rows: readonly Row[]): void {
+    for (const row of rows) {
+      this.#completed++;
+      this.#tell(row);
     }
   }
 
@@ -354,26 +376,19 @@ class RunExecution {
     if (until !== undefined) this.#stop.stop('parked', until);
   }
 
-  async #review(): Promise<boolean> {
-    const { review, clock } = this.#host;
-    if (review === undefined || this.#stop.reason !== undefined || !this.#intake.complete) return true;
-    const telling = { signal: this.#stop.flights, now: clock.now, emit: (event: RunEvent) => this.#events.emit(event) };
-    return reviewRows(review, this.#run, this.#lanes, telling);
-  }
-
   async #finish(): Promise<RunOutcome> {
     const { clock } = this.#host;
-    const reviewed = await this.#review();
     const { reason, until } = this.#stop;
     await this.#lengths.save();
     if (reason !== undefined) {
       this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...(until === undefined ? {} : { until }) });
-      await leaveProvisionalRows(this.#run, reason, this.#settings, (row) => this.#tell(row));
+      const waits = (index: CaseIndex): boolean => this.#comparison.holds(index);
+      await leaveProvisionalRows(this.#run, reason, this.#settings, (row) => this.#tell(row), waits);
     }
     const { cases } = await this.#run.caseCount();
     const counts = await this.#run.rowCounts();
     const totals = checkTally(cases, counts, this.#reported);
-    const complete = counts.provisional === 0 && this.#intake.complete && reviewed;
+    const complete = counts.provisional === 0 && this.#intake.complete;
     this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete });
     this.#events.flush();
     await this.#run.change({

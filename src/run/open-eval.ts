@@ -16,13 +16,16 @@ import { realFiles } from '../platform/files.ts';
 import { createEvalTemplates, type TemplateFilter } from '../prompts/eval-template.ts';
 import type { HttpClient } from '../providers/http-client.ts';
 import type { CaseRunners } from './case-runner.ts';
+import { rowComparer } from './compare-eval.ts';
+import { waitOn } from './conversation-host.ts';
 import { createHooks } from './eval-hooks.ts';
-import { defaultGraders, evalProviders, lanesLimits } from './eval-providers.ts';
+import { defaultGraders, evalProviders, hasGraderKey, lanesLimits } from './eval-providers.ts';
 import { type EvalRunnerParts, evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
 import { Lanes } from './lanes.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
 import { suiteJson } from './suite-snapshot.ts';
+import { toolHttp } from './tool-http.ts';
 
 export interface OpenEvalOptions extends EvalSettings {
   readonly clock: Clock;
@@ -104,7 +107,7 @@ export async function openEval(suite: Suite, options: OpenEvalOptions): Promise<
     parts,
     provider,
     maxWaitMs,
-    runners: { prompt: evalRunner(parts), conversation: refuseConversation },
+    runners: { prompt: evalRunner(parts), conversation: refuseConversation, compare: rowComparer(parts) },
     lanes: ({ onEvent }) =>
       new Lanes({
         clock,
@@ -119,7 +122,7 @@ export async function openEval(suite: Suite, options: OpenEvalOptions): Promise<
 /** What the cases of a suite are played with: templates, transforms, hooks, graders. */
 export function evalParts(
   suite: Suite,
-  options: Pick<OpenEvalOptions, 'files' | 'code' | 'http' | 'env'>,
+  options: Pick<OpenEvalOptions, 'clock' | 'files' | 'code' | 'http' | 'env'>,
   signal: AbortSignal,
 ): EvalRunnerParts {
   const { files, code, env } = options;
@@ -138,6 +141,12 @@ export function evalParts(
     code,
     hooks: createHooks(suite.extensions, code, suite.folder),
     defaultGraders: defaultGraders({ ...env, ...suite.env }),
+    asking: {
+      folder: suite.folder,
+      templates,
+      conversations: { http: toolHttp(options.http), code, wait: waitOn(options.clock) },
+      ...(hasGraderKey({ ...env, ...suite.env }) ? { person: defaultGraders({ ...env, ...suite.env }).text } : {}),
+    },
   };
 }
 

@@ -102,6 +102,7 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   };
   const settings: ExpandOptions = {
     hash: sha256,
+    looksAtRows,
     readsConversation: (template) => readsVariable(template, '_conversation'),
     ...(options.repeat === undefined ? {} : { repeat: options.repeat }),
     ...(options.disableVarExpansion === undefined ? {} : { disableVarExpansion: options.disableVarExpansion }),

@@ -5,7 +5,7 @@
  * running (`run-plan.ts`), reading files (`config/`), telling people.
  */
 import type { ConfigFiles } from '../config/config-files.ts';
-import type { Case, ConversationCase } from '../domain/case.ts';
+import type { Case, ConversationCase, PromptCase } from '../domain/case.ts';
 import { detailJson, evalDetail } from '../domain/eval-case.ts';
 import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
@@ -17,18 +17,18 @@ import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import type { HttpClient } from '../providers/http-client.ts';
 import type { Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
+import { rowComparer } from './compare-eval.ts';
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import { evalProviders, lanesLimits } from './eval-providers.ts';
 import { evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
-import { comparing, evalParts } from './evaluate.ts';
+import { evalParts } from './evaluate.ts';
 import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
 import { type ProjectBatch, projectBatches } from './project-conversations.ts';
 import { recordedTools } from './recorded-tools.ts';
-import type { Review } from './review-rows.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
 
@@ -55,7 +55,6 @@ export interface ProjectHost {
   provider(name: string): Provider;
   lanes(onEvent?: (event: LaneEvent) => void): Lanes;
   readonly runners: CaseRunners;
-  readonly review: Review;
   /** Lets go of the network and of user code that conversations opened. */
   close(): Promise<void>;
 }
@@ -107,7 +106,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
     globalCap: settings.maxConcurrency,
     async *cases() {
       for (const one of inOrderOfWork(chosen)) yield seeded(one, options.seed);
-      for await (const one of evals?.cases() ?? []) if (kept(one)) yield seeded(one, options.seed);
+      for await (const one of keptCases(evals?.cases() ?? [], kept)) yield seeded(one, options.seed);
     },
     ...host,
   };
@@ -135,6 +134,26 @@ function nameProviders(
       if (choice !== undefined) provider(choice.provider);
     }
   }
+}
+
+/** The cases that are kept; those of a test are compared with what is left of it. */
+async function* keptCases(
+  cases: AsyncIterable<PromptCase> | readonly PromptCase[],
+  kept: (one: Case) => boolean,
+): AsyncGenerator<PromptCase> {
+  let together: PromptCase[] = [];
+  const close = (): PromptCase[] => {
+    const left = together.filter(kept);
+    const comparedWith = left.map(({ index }) => index);
+    together = [];
+    return left.map((one) => (one.comparedWith === undefined ? one : { ...one, comparedWith }));
+  };
+  for await (const one of cases) {
+    const [first] = together;
+    if (first !== undefined && !(one.comparedWith?.includes(first.index) ?? false)) yield* close();
+    together.push(one);
+  }
+  yield* close();
 }
 
 async function countKept(evals: EvalPlan | undefined, kept: (one: Case) => boolean): Promise<number> {
@@ -190,15 +209,15 @@ export function projectHost(
     ...options,
     ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
   });
-  const host = specifications.size === 0 ? undefined : openConversationHost({ clock, env, folder: suite.folder });
   const parts = evalParts(suite, options, signal);
+  const host = specifications.size === 0 ? undefined : openConversationHost({ clock, env, folder: suite.folder });
   const recorded = options.store === undefined ? {} : { recorded: recordedTools(options.store) };
   return {
     provider,
-    review: comparing(parts, provider, clock),
     lanes: (onEvent) => newLanes(suite, clock, settings, onEvent),
     runners: {
       prompt: evalRunner(parts),
+      compare: rowComparer(parts),
       conversation:
         host === undefined
           ? () => Promise.reject(new Error('this project holds no conversations'))

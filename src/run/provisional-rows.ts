@@ -48,17 +48,25 @@ const rowFor = (one: Case, reason: StopReason, settings: RunSettings): Row => ({
   provisional: true,
 });
 
-/** Writes them page by page and tells each one. */
+/** Writes them page by page and tells each one. Rows that wait for a comparison are shown as they are. */
 export async function leaveProvisionalRows(
   run: RunStore,
   reason: StopReason,
   settings: RunSettings,
   tell: (row: Row) => void,
+  waits: (index: Row['index']) => boolean = () => false,
 ): Promise<void> {
   for (let after = -1; ; ) {
     const open = await run.openCases({ byIndex: true, after, limit: 500 });
-    const rows = open.map(({ case: one }) => rowFor(one, reason, settings));
-    await Promise.all(rows.map((row) => run.saveRow(row)));
+    const rows = await Promise.all(
+      open.map(async ({ case: one }) => {
+        const held = waits(one.index) ? (await run.rows({ after: one.index - 1, limit: 1 }))[0]?.row : undefined;
+        if (held !== undefined) return held;
+        const row = rowFor(one, reason, settings);
+        await run.saveRow(row);
+        return row;
+      }),
+    );
     rows.forEach(tell);
     const last = rows.at(-1);
     if (last === undefined) return;

@@ -1,9 +1,9 @@
 /** Runs the cases of a finished run again that ended badly: what was answered well is kept, what failed is asked again. */
 
-import type { RunId } from '../domain/ids.ts';
+import type { CaseIndex, RunId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
-import type { Answer } from '../store/store.ts';
+import type { Answer, RunStore } from '../store/store.ts';
 import { rowsOf } from './read-run.ts';
 import { findRun, type RunHost, type RunOutcome, resumeRun } from './run-plan.ts';
 
@@ -22,12 +22,27 @@ export interface RetryRequest {
   readonly anew?: boolean;
 }
 
+async function comparedWith(run: RunStore, chosen: ReadonlySet<CaseIndex>): Promise<Set<CaseIndex>> {
+  const others = new Set<CaseIndex>();
+  for (const index of chosen) {
+    const one = await run.case(index);
+    for (const other of (one?.kind === 'prompt' ? one.comparedWith : undefined) ?? []) {
+      if (!chosen.has(other)) others.add(other);
+    }
+  }
+  return others;
+}
+
 /** Opens the chosen cases again and resumes the run; the other rows stay as they are. */
 export async function retryRun(id: RunId, host: RunHost, request: RetryRequest = {}): Promise<RunOutcome> {
   const { which = ({ status }) => status === 'error', anew = false } = request;
   const run = await findRun(host.store, id);
+  const chosen = new Set<CaseIndex>();
   for await (const row of rowsOf(run)) {
-    if (row.provisional !== true && which(row)) await run.reopen(row.index, anew ? keepNothing : keepAnswers);
+    if (row.provisional !== true && which(row)) chosen.add(row.index);
   }
+  for (const index of chosen) await run.reopen(index, anew ? keepNothing : keepAnswers);
+  // What was compared with them is compared again; its own answers are in the journal.
+  for (const index of await comparedWith(run, chosen)) await run.reopen(index, keepAnswers);
   return resumeRun(id, host);
 }

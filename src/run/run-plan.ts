@@ -24,7 +24,6 @@ import type { ResponseCache } from './model-call.ts';
 import type { ModelLanes } from './model-lanes.ts';
 import { type ResolveProvider, refuseUnknownPrice } from './open-providers.ts';
 import { type CaseSource, noCases, type PlanTraits, traitsOf } from './plan-intake.ts';
-import type { Review } from './review-rows.ts';
 import { holdRun } from './run-lease.ts';
 import { defaultSettings, type RunSettings, settingsJson, settingsOf } from './run-settings.ts';
 
@@ -56,8 +55,6 @@ export interface RunHost {
   readonly cache?: ResponseCache;
   /** Lets identical calls in flight share one answer; repeats are never shared. */
   readonly coalescer?: Coalescer;
-  /** Looks at rows together once every case has its own; gives back those whose verdict changes by that. */
-  readonly review?: Review;
   /** This process, so that no second one works on the same run. */
   readonly owner?: Omit<RunOwner, 'seenAt'>;
   /** Whether the process that had the run before is still there. */

@@ -308,6 +308,14 @@ export class SqlRunStore implements RunStore {
     return this.#write([this.#parts.statements.put('rows', this.#rowCells(row, writes))], true);
   }
 
+  saveRows(rows: readonly StoredRow[]): Promise<void> {
+    const { statements } = this.#parts;
+    return this.#write(
+      rows.map(({ row, writes }) => statements.put('rows', this.#rowCells(row, writes))),
+      true,
+    );
+  }
+
   #rowCells(row: Row, writes?: CaseWrites): Omit<RowsTable, 'crc'> {
     return {
       run: this.#run,
@@ -343,13 +351,6 @@ export class SqlRunStore implements RunStore {
       ],
       true,
     );
-  }
-
-  async reviseRow(row: Row): Promise<void> {
-    const [found] = await this.rows({ after: row.index - 1, limit: 1 });
-    const writes = found?.row.index === row.index ? found.writes : undefined;
-    const old = { sql: 'delete from rows where run = ? and idx = ?', values: [this.#run, row.index] };
-    return this.#write([old, this.#parts.statements.put('rows', this.#rowCells(row, writes))], true);
   }
 
   async rows({ after, limit }: { after: number; limit: number }): Promise<readonly StoredRow[]> {

@@ -226,13 +226,13 @@ export interface RunStore {
 
   /** On disk when it resolves. Replaces a provisional row, never a final one. */
   saveRow(row: Row, writes?: CaseWrites): Promise<void>;
+  /** The same for several rows, all of them or none. */
+  saveRows(rows: readonly StoredRow[]): Promise<void>;
   /**
    * Makes a finished case open again: its row becomes provisional, and the answers that `keep` refuses are forgotten, so
    * that they are asked for again. How often they were sent stays known.
    */
   reopen(index: CaseIndex, keep: (answer: Answer) => boolean): Promise<void>;
-  /** Changes the verdict of a final row, when rows were looked at together; what it left to later cases stays. */
-  reviseRow(row: Row): Promise<void>;
   /** Rows in plan order. */
   rows(query: { readonly after: number; readonly limit: number }): Promise<readonly StoredRow[]>;
   rowCounts(): Promise<RowCounts>;

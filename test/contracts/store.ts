@@ -254,11 +254,11 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         { row: rowOf(one), writes: { register: { name: 'x', value: 1 } } },
       ]);
       expect(await run.rowCounts()).toMatchObject({ total: 1, provisional: 0, passed: 1, failed: 0 });
-      await run.reviseRow(rowOf(one, { status: 'failed' }));
-      expect(await run.rows({ after: -1, limit: 9 })).toEqual([
-        { row: rowOf(one, { status: 'failed' }), writes: { register: { name: 'x', value: 1 } } },
-      ]);
-      expect(await run.rowCounts()).toMatchObject({ total: 1, provisional: 0, passed: 0, failed: 1 });
+      const [two, three] = [promptCase(1), promptCase(2)];
+      await run.addCases([two, three].map((each, at) => ({ position: at + 1, case: each })));
+      await run.saveRow(rowOf(two, { provisional: true }));
+      await run.saveRows([{ row: rowOf(two, { status: 'failed' }) }, { row: rowOf(three) }]);
+      expect(await run.rowCounts()).toMatchObject({ total: 3, provisional: 0, passed: 2, failed: 1 });
     });
 
     it('opens a finished case again and forgets the answers that are not kept', async () => {

@@ -39,7 +39,6 @@ export async function revive(snapshot: Json, context: CliContext): Promise<Reviv
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
-    review: host.review,
     cases: plannedAgain(source, workshop, context, signal),
     close: async () => {
       await host.close();

@@ -17,7 +17,6 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
-    review: host.review,
     close: async () => {
       await host.close();
       await workshop.close();

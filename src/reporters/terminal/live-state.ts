@@ -283,23 +283,6 @@ function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void
   noteFailure(state, event.row, lane);
 }
 
-const counter = {
-  passed: 'passed',
-  failed: 'failed',
-  error: 'errors',
-  skipped: 'skipped',
-  aborted: 'aborted',
-} as const;
-
-function reviseCase(state: LiveState, { index, name, was, status, reason }: RunEvent & { type: 'case-revise' }): void {
-  state[counter[was]]--;
-  state[counter[status]]++;
-  if (status !== 'failed' && status !== 'error') return;
-  state.failureCount++;
-  if (state.failures.length >= keptFailures) state.failures.shift();
-  state.failures.push({ index, name, status, lane: undefined, reason });
-}
-
 function startRun(state: LiveState, event: RunEvent & { type: 'run-start' }): void {
   state.run = event.run;
   state.startedAt = event.at;
@@ -335,9 +318,6 @@ export function reduceLive(state: LiveState, event: RunEvent): void {
     }
     case 'case-end':
       endCase(state, event);
-      return;
-    case 'case-revise':
-      reviseCase(state, event);
       return;
     case 'spend':
       state.usdMicros = event.usdMicros;

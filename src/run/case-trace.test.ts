@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../domain/json.ts';
+import { runEval } from './fixtures/eval-lab.ts';
+
+/** A model that asks for two tools, then for nothing. */
+const target = {
+  id: 'sim:instant',
+  config: {
+    replies: [
+      {
+        text: 'Looking it up.',
+        toolCalls: [
+          { name: 'search_orders', arguments: { id: 7, limit: 10 } },
+          { name: 'refund', arguments: { order: 7 } },
+        ],
+      },
+    ],
+  },
+};
+
+const graded = async (assertion: JsonObject) => {
+  const { rows } = await runEval({
+    providers: [target],
+    prompts: ['Refund {{order}}'],
+    tests: [{ vars: { order: '7' }, assert: [assertion] }],
+  });
+  return rows[0]?.error?.message ?? rows[0]?.status;
+};
+
+describe('what a case did, as its checks see it', () => {
+  it.each<[JsonObject, string]>([
+    [{ type: 'trace-span-count', value: { pattern: 'chat *', min: 1, max: 1 } }, 'passed'],
+    [{ type: 'trace-span-count', value: { pattern: 'execute_tool *', min: 2, max: 2 } }, 'passed'],
+    [{ type: 'trace-span-count', value: { pattern: '*', max: 1 } }, 'failed'],
+    [{ type: 'trace-span-duration', value: { pattern: 'chat *', max: 5000 } }, 'passed'],
+    [{ type: 'not-trace-span-duration', value: { pattern: 'chat *', max: 5000 } }, 'failed'],
+    [{ type: 'trace-error-spans', value: 0 }, 'passed'],
+    [{ type: 'not-trace-error-spans', value: 0 }, 'failed'],
+    [{ type: 'trajectory:tool-used', value: ['search_orders', 'refund'] }, 'passed'],
+    [{ type: 'trajectory:tool-used', value: 'cancel' }, 'failed'],
+    [{ type: 'trajectory:tool-args-match', value: { name: 'search_orders', args: { id: 7 } } }, 'passed'],
+    [{ type: 'trajectory:tool-args-match', value: { name: 'search_orders', args: { id: 8 } } }, 'failed'],
+    [{ type: 'trajectory:tool-sequence', value: ['search_orders', 'refund'] }, 'passed'],
+    [{ type: 'trajectory:tool-sequence', value: ['refund', 'search_orders'] }, 'failed'],
+    [{ type: 'trajectory:step-count', value: { type: 'tool', min: 2, max: 2 } }, 'passed'],
+    [{ type: 'trajectory:step-count', value: { type: 'tool', max: 1 } }, 'failed'],
+    [
+      {
+        type: 'trajectory:goal-success',
+        value: 'the refund is made',
+        provider: { id: 'sim:instant', config: { reply: '{"pass": true, "score": 1, "reason": "ok"}' } },
+      },
+      'passed',
+    ],
+  ])('answers %j with %s', async (assertion, expected) => {
+    expect(await graded(assertion)).toBe(expected);
+  });
+
+  it('is handed to code of the author with times and names', async () => {
+    const { rows } = await runEval({
+      providers: [target],
+      prompts: ['x'],
+      tests: [
+        { assert: [{ type: 'javascript', value: 'context.trace.spans.map((span) => span.name).join() ' }] },
+        {
+          assert: [
+            {
+              type: 'javascript',
+              value:
+                'context.trace.spans.length === 3 && context.trace.spans.every((span) => span.endTime >= span.startTime)',
+            },
+          ],
+        },
+      ],
+    });
+    expect(rows.map(({ status }) => status)[1]).toBe('passed');
+  });
+});
