@@ -7,6 +7,7 @@ export interface EvalSettings {
   /** Most calls in flight over all lanes; absent: the lanes' own ceilings. */
   readonly maxConcurrency?: number;
   readonly repeat?: number;
+  /** Least time between two calls of a lane; with it the whole run makes one call after the other. */
   readonly delayMs?: number;
   readonly cache?: boolean;
   /** Working time of a case. */
@@ -60,5 +61,7 @@ export function evalSettings(suite: Suite, given: EvalSettings, env: Env): EvalS
     disableVarExpansion: isOn(env['PROMPTFOO_DISABLE_VAR_EXPANSION']) || undefined,
     disableConversationVar: isOn(env['PROMPTFOO_DISABLE_CONVERSATION_VAR']) || undefined,
   }) as EvalSettings;
-  return { ...fromConfig, ...said(given), filters: { ...filtersIn(config), ...said(given.filters ?? {}) } };
+  const settings = { ...fromConfig, ...said(given), filters: { ...filtersIn(config), ...said(given.filters ?? {}) } };
+  // A delay of the whole run is asked for by those who want one call after the other; a provider's own is its lane's.
+  return (settings.delayMs ?? 0) > 0 ? { ...settings, maxConcurrency: 1 } : settings;
 }

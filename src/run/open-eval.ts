@@ -2,6 +2,7 @@
 import type { ConfigFiles } from '../config/config-files.ts';
 import { referencedCode } from '../config/file-reference.ts';
 import { isOn } from '../config/read-config.ts';
+import type { CodeRunner } from '../domain/code-runner.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
@@ -48,7 +49,7 @@ export interface OpenEval {
 }
 
 /** Filters of the config's author, run where all his code runs. */
-function filtersOf(suite: Suite, code: ClosableCodeRunner, signal: AbortSignal): Record<string, TemplateFilter> {
+function filtersOf(suite: Suite, code: CodeRunner, signal: AbortSignal): Record<string, TemplateFilter> {
   return Object.fromEntries(
     Object.entries(suite.nunjucksFilters).map(([name, path]) => {
       const target = referencedCode(path, suite.folder);
@@ -64,7 +65,10 @@ function filtersOf(suite: Suite, code: ClosableCodeRunner, signal: AbortSignal):
   );
 }
 
-function gradingPorts(options: Pick<OpenEvalOptions, 'http' | 'code'>, render: GradingPorts['render']): GradingPorts {
+function gradingPorts(
+  options: { readonly http: HttpClient; readonly code: CodeRunner },
+  render: GradingPorts['render'],
+): GradingPorts {
   const { http, code } = options;
   return {
     render,
@@ -119,13 +123,23 @@ export async function openEval(suite: Suite, options: OpenEvalOptions): Promise<
   };
 }
 
+/** A case's time limit is also one for each piece of its code; nothing waits for code that a case could not use any more. */
+const codeWithin = (code: CodeRunner, limitMs: number | undefined): CodeRunner =>
+  limitMs === undefined
+    ? code
+    : {
+        run: (call, options) => code.run({ ...call, timeoutMs: Math.min(call.timeoutMs ?? limitMs, limitMs) }, options),
+      };
+
 /** What the cases of a suite are played with: templates, transforms, hooks, graders. */
 export function evalParts(
   suite: Suite,
-  options: Pick<OpenEvalOptions, 'clock' | 'files' | 'code' | 'http' | 'env'>,
+  options: Pick<OpenEvalOptions, 'clock' | 'files' | 'code' | 'http' | 'env' | 'timeoutMs'>,
   signal: AbortSignal,
 ): EvalRunnerParts {
-  const { files, code, env } = options;
+  const { files, env } = options;
+  const { timeoutMs } = evalSettings(suite, options.timeoutMs === undefined ? {} : options, env);
+  const code = codeWithin(options.code, timeoutMs);
   const hidden = isOn(env['PROMPTFOO_DISABLE_TEMPLATE_ENV_VARS']);
   const templates = createEvalTemplates({
     env: { ...(hidden ? {} : env), ...suite.env },
@@ -137,7 +151,7 @@ export function evalParts(
   return {
     suite,
     rendering: { files, code, templates, folder: suite.folder, mediaAsText },
-    ports: gradingPorts(options, templates.render),
+    ports: gradingPorts({ ...options, code }, templates.render),
     code,
     hooks: createHooks(suite.extensions, code, suite.folder),
     defaultGraders: defaultGraders({ ...env, ...suite.env }),
