@@ -19,19 +19,19 @@ export async function openExistingStore(context: CliContext, named: string | und
 const noRuns = (): ParlaneError =>
   new ParlaneError('run/none', 'There are no runs here yet.', 'Start one first, or name the folder with --store.');
 
-/** Words that stand for a run, beside its id and the name somebody gave it. */
-const pointers: Readonly<Record<string, (run: RunRecord) => boolean>> = {
-  latest: () => true,
+/** Words that stand for a run, beside its id and the name somebody gave it. A fork is never the latest. */
+const pointers: Readonly<Record<string, (run: RunRecord, forks: ReadonlySet<string>) => boolean>> = {
+  latest: ({ id }, forks) => !forks.has(id),
   baseline: ({ baseline }) => baseline === true,
 };
 
 /** Everything a text may mean, best reading first; the first reading that finds something counts. */
-function readings(runs: readonly RunRecord[], name: string): RunRecord[] {
+function readings(runs: readonly RunRecord[], name: string, forks: ReadonlySet<string>): RunRecord[] {
   const pointer = pointers[name];
   const all: RunRecord[][] = [
     runs.filter(({ id }) => id === name),
     runs.filter(({ label }) => label === name),
-    pointer === undefined ? [] : runs.filter(pointer).slice(0, 1),
+    pointer === undefined ? [] : runs.filter((run) => pointer(run, forks)).slice(0, 1),
     name.length < 4 ? [] : runs.filter(({ id }) => id.startsWith(name) || id.endsWith(name)),
   ];
   return all.find((found) => found.length > 0) ?? [];
@@ -65,7 +65,7 @@ export async function chooseRun(
       'See "parlane runs".',
     );
   }
-  const found = readings(runs, name);
+  const found = readings(runs, name, new Set((await store?.forks())?.map(({ run }) => run)));
   const [only, another] = found;
   if (only !== undefined && another === undefined) return only;
   throw unknownRun(runs, found, name);

@@ -33,6 +33,7 @@ async function writeWhole(path: string, fill: (sink: TextSink) => Promise<void>)
     ended.catch(() => {});
     stream.destroy();
     await rm(draft, { force: true });
+    if (cause instanceof ParlaneError) throw cause;
     throw new ParlaneError(
       'cli/cannot-write',
       `${path} cannot be written: ${(cause as Error).message}.`,

@@ -58,6 +58,8 @@ describe('parlane fork', () => {
     ];
     expect(turnsOf(tried)).toEqual(turnsOf(original));
     expect(await json('show', '3')).toMatchObject({ run: first, row: { status: 'failed' } });
+    // A fork is never the latest run.
+    expect((await parlane('compare', first, 'latest')).err).toMatch(/are the same run/);
   });
 
   it('forks a fork, with another line of the client, so often as told', async () => {

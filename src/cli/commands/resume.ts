@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
+import { counted } from '../../domain/measures.ts';
 import { retryRun } from '../../run/retry-run.ts';
 import { findRun, type RunOutcome, resumeRun } from '../../run/run-plan.ts';
 import type { Store } from '../../store/store.ts';
@@ -28,7 +29,7 @@ const parseBudget = (text: string | undefined): { budgetUsdMicros?: number } => 
 
 const summary = ({ run, totals, complete, stopReason }: RunOutcome): string => {
   const { planned, passed, failed, errors, skipped, aborted } = totals;
-  const counts = `${planned} cases: ${passed} passed, ${failed} failed, ${errors} errors, ${skipped} skipped, ${aborted} open`;
+  const counts = `${counted(planned, 'case')}: ${passed} passed, ${failed} failed, ${counted(errors, 'error')}, ${skipped} skipped, ${aborted} open`;
   return complete ? counts : `${counts}\nStopped (${stopReason}). Go on with: parlane resume ${run}`;
 };
 
