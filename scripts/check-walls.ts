@@ -40,6 +40,8 @@ export const rooms: Readonly<Record<string, Room>> = {
       'providers',
       'store',
       'platform',
+      // Hooks and callbacks get results in the shapes that the result files have.
+      'reporters',
     ],
   },
   compare: { imports: ['domain'], pure: true },

@@ -14,6 +14,8 @@ import type { Verdict } from '../domain/verdict.ts';
 type HookName = 'beforeAll' | 'beforeEach' | 'afterEach' | 'afterAll';
 
 export interface Graded {
+  readonly prompt: string;
+  readonly vars: JsonObject;
   readonly verdict: Verdict;
   readonly output: Json;
   readonly reply: Reply;
@@ -27,9 +29,13 @@ export interface EvalHooks {
     detail: EvalDetail,
     graded: Graded,
     signal: AbortSignal,
-  ): Promise<{ verdict: Verdict; metadata?: JsonObject }>;
-  /** Before the first case and after the last one; what they return is not used. */
-  around(name: 'beforeAll' | 'afterAll', context: JsonObject, signal: AbortSignal): Promise<void>;
+  ): Promise<{ verdict: Verdict; metadata?: JsonObject; responseMetadata?: JsonObject }>;
+  /** There is a hook of this name, so what it is shown must be made. */
+  wants(name: HookName): boolean;
+  /** Before the plan is made: gets the suite as data and gives back what has become of it. */
+  beforeAll(suite: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  /** After the last case; what it returns is not used. */
+  afterAll(context: JsonObject, signal: AbortSignal): Promise<void>;
 }
 
 const hookNames = new Set<string>(['beforeAll', 'beforeEach', 'afterEach', 'afterAll']);
@@ -78,8 +84,15 @@ export function createHooks(extensions: readonly string[], code: CodeRunner, fol
       );
       return { ...detail, test: test as unknown as SuiteTest };
     },
-    async afterEach(detail, { verdict, output, reply }, signal) {
+    async afterEach(detail, { prompt, vars, verdict, output, reply }, signal) {
+      const { testIdx, promptIdx, promptId, provider } = detail;
       const result: JsonObject = {
+        testIdx,
+        promptIdx,
+        promptId,
+        provider: { id: provider.id, label: provider.label ?? '' },
+        prompt: { raw: prompt, label: detail.prompt.label },
+        vars,
         success: verdict.pass,
         score: verdict.score,
         namedScores: { ...verdict.namedScores },
@@ -96,20 +109,36 @@ export function createHooks(extensions: readonly string[], code: CodeRunner, fol
         (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
       );
       const metadata = isObject(said['metadata']) ? said['metadata'] : {};
+      const response = isObject(said['response']) ? said['response'] : {};
       return {
         verdict:
           scores.length === 0
             ? verdict
             : { ...verdict, namedScores: { ...verdict.namedScores, ...Object.fromEntries(scores) } },
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+        ...(isObject(response['metadata']) ? { responseMetadata: response['metadata'] } : {}),
       };
     },
-    around: async (name, context, signal) => void (await run(name, context, signal, () => ({}))),
+    wants: (name) =>
+      extensions.some((extension) => {
+        const target = referencedCode(extension, folder);
+        const named = target?.kind === 'file' ? target.functionName : undefined;
+        return named === undefined || !hookNames.has(named) || named === name;
+      }),
+    async beforeAll(suite, signal) {
+      const changed = await run('beforeAll', { suite }, signal, ({ suite: said }) =>
+        isObject(said) ? { suite: said } : {},
+      );
+      return changed['suite'] as JsonObject;
+    },
+    afterAll: async (context, signal) => void (await run('afterAll', context, signal, () => ({}))),
   };
 }
 
 const noHooks: EvalHooks = {
   beforeEach: async (detail) => detail,
   afterEach: async (_detail, { verdict }) => ({ verdict }),
-  around: async () => undefined,
+  wants: () => false,
+  beforeAll: async (suite) => suite,
+  afterAll: async () => undefined,
 };

@@ -193,13 +193,19 @@ export const evalRunner = (parts: EvalRunnerParts): CaseRunners['prompt'] => {
         effects,
         gradeOptions(detail, parts, planned.repeat),
       );
-      const after = await parts.hooks.afterEach(detail, { verdict, output, reply }, signal);
+      const after = await parts.hooks.afterEach(
+        detail,
+        { verdict, output, reply, prompt: rendered.prompt, vars: rendered.vars },
+        signal,
+      );
+      const { responseMetadata } = after;
+      const told = responseMetadata === undefined ? reply : { ...reply, metadata: responseMetadata };
       return {
         ...statusOf(after.verdict),
         score: after.verdict.error === undefined ? after.verdict.score : null,
         output,
         verdict: after.verdict,
-        detail: rowDetail(detail, rendered, reply, after.metadata),
+        detail: rowDetail(detail, rendered, told, after.metadata),
         ...writesOf(planned, rendered.prompt, output, reply),
       };
     } catch (error) {

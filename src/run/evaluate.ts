@@ -6,12 +6,15 @@ import type { Case, PromptCase } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Row } from '../domain/row.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { Suite } from '../domain/suite.ts';
 import type { EvalColumn } from '../plan/columns.ts';
+import { type Derive, evalSummary } from '../reporters/promptfoo/column-metrics.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import type { CasedRow } from './case-runner.ts';
+import { createHooks } from './eval-hooks.ts';
+import { columnFacts, deriving, type EvalStep, stepOf, wholeResults } from './eval-results.ts';
+import { extendSuite } from './extend-suite.ts';
 import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
@@ -28,8 +31,14 @@ export interface EvaluateOptions extends OpenEvalOptions, Pick<RunHost, 'owner' 
   readonly observers?: readonly ((event: RunEvent) => void)[];
   /** The lanes the eval is played through, as soon as they are there. */
   readonly onLanes?: (lanes: Lanes) => void;
-  /** After each row: how many are done, of how many, the plan's index and the row. */
-  readonly progressCallback?: (completed: number, total: number, index: number, row: Row) => void;
+  /** After each row: how many are done, of how many, the plan's index, the step, and its column's metrics so far. */
+  readonly progressCallback?: (
+    completed: number,
+    total: number,
+    index: number,
+    evalStep: EvalStep,
+    metrics: JsonObject,
+  ) => void;
   /** Go on with this run instead of starting one. */
   readonly resume?: RunId;
   /** With `resume`: its error rows are run again too. */
@@ -45,6 +54,10 @@ export interface EvalOutcome {
   readonly totals: RunTotals;
   /** The table, in the plan's order. */
   rows(): AsyncIterable<CasedRow>;
+  /** Adds the suite's derived metrics to the named scores of a column. */
+  readonly derive: Derive;
+  /** One per column, as promptfoo's `CompletedPrompt`: its metrics, derived ones included. */
+  prompts(): Promise<readonly JsonObject[]>;
 }
 
 function settingsFor(suite: Suite, opened: OpenEval, options: EvaluateOptions): Partial<RunSettings> {
@@ -60,8 +73,13 @@ function settingsFor(suite: Suite, opened: OpenEval, options: EvaluateOptions): 
 }
 
 function hostFor(opened: OpenEval, options: EvaluateOptions, signal: AbortSignal): RunHost {
+  const summary = evalSummary(columnFacts(opened.plan.columns));
+  const { progressCallback } = options;
   const progress = (event: RunEvent): void => {
-    if (event.type === 'case-end') options.progressCallback?.(event.completed, event.total, event.index, event.row);
+    if (event.type !== 'case-end' || event.row.provisional === true) return;
+    summary.add(event.row);
+    const { completed, total, index, row } = event;
+    progressCallback?.(completed, total, index, stepOf(row, opened.plan.columns), summary.metrics(row.column));
   };
   const useCache = options.responseCache !== undefined && opened.settings.cache !== false;
   return {
@@ -74,7 +92,7 @@ function hostFor(opened: OpenEval, options: EvaluateOptions, signal: AbortSignal
       return lanes;
     },
     runners: opened.runners,
-    observers: [...(options.observers ?? []), progress],
+    observers: [...(options.observers ?? []), ...(progressCallback === undefined ? [] : [progress])],
     signal,
     ...(useCache ? { cache: options.responseCache } : {}),
     ...(options.owner === undefined ? {} : { owner: options.owner }),
@@ -83,10 +101,12 @@ function hostFor(opened: OpenEval, options: EvaluateOptions, signal: AbortSignal
 }
 
 /** Runs an eval. Throws a `ParlaneError` when there is nothing to run or a provider cannot be made; nothing was sent then. */
-export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<EvalOutcome> {
+export async function evaluate(given: Suite, options: EvaluateOptions): Promise<EvalOutcome> {
   const signal = options.abortSignal ?? new AbortController().signal;
+  const hooks = createHooks(given.extensions, options.code, given.folder);
+  const suite = await extendSuite(given, hooks, signal);
   const opened = await openEval(suite, options);
-  const { plan, parts } = opened;
+  const { plan } = opened;
   if (plan.planned === 0 && options.resume === undefined) {
     throw new ParlaneError(
       'eval/no-cases',
@@ -95,7 +115,6 @@ export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<
     );
   }
   const snapshot = snapshotOf(suite, options.source ?? {});
-  await parts.hooks.around('beforeAll', { suite: { ...suiteJson(suite), tests: suite.tests.count } }, signal);
   const host = hostFor(opened, options, signal);
   const request = {
     name: suite.description ?? 'eval',
@@ -105,9 +124,19 @@ export async function evaluate(suite: Suite, options: EvaluateOptions): Promise<
     traits: plan.traits,
     settings: settingsFor(suite, opened, options),
   };
+  const startedAt = options.clock.now();
   const outcome = await carryOut(request, host, options);
-  await parts.hooks.around('afterAll', { evalId: outcome.run }, signal);
-  return tableOf(outcome, opened, options);
+  const warn = (message: string): void => {
+    for (const observe of options.observers ?? []) observe({ type: 'warning', at: options.clock.now(), message });
+  };
+  const table = await tableOf(outcome, suite, opened, options, warn);
+  if (hooks.wants('afterAll')) {
+    const results = await wholeResults(table.rows(), plan.columns, table.derive, options.clock.now() - startedAt);
+    const context = { evalId: outcome.run, suite: suiteJson(suite), config: suiteJson(suite), ...results };
+    // All rows are kept already: what this hook does wrong must not take them away.
+    await hooks.afterAll(context, signal).catch((cause: unknown) => warn(String(Object(cause).message ?? cause)));
+  }
+  return table;
 }
 
 function carryOut(request: RunRequest, host: RunHost, options: EvaluateOptions): Promise<RunOutcome> {
@@ -116,9 +145,22 @@ function carryOut(request: RunRequest, host: RunHost, options: EvaluateOptions):
   return retryErrors === true ? retryRun(resume, host) : resumeRun(resume, host, request.cases);
 }
 
-async function tableOf(outcome: RunOutcome, opened: OpenEval, options: EvaluateOptions): Promise<EvalOutcome> {
+async function tableOf(
+  outcome: RunOutcome,
+  suite: Suite,
+  { plan: { columns } }: OpenEval,
+  options: EvaluateOptions,
+  warn: (message: string) => void,
+): Promise<EvalOutcome> {
   const run = await findRun(options.store, outcome.run);
-  return { outcome, columns: opened.plan.columns, totals: outcome.totals, rows: () => casedRows(run) };
+  const rows = (): AsyncIterable<CasedRow> => casedRows(run);
+  const derive = deriving(suite, options.code, new AbortController().signal, warn);
+  const prompts = async (): Promise<readonly JsonObject[]> => {
+    const summary = evalSummary(columnFacts(columns));
+    for await (const { row } of rows()) summary.add(row);
+    return summary.prompts(derive);
+  };
+  return { outcome, columns, totals: outcome.totals, rows, derive, prompts };
 }
 
 const page = 500;

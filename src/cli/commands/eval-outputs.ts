@@ -14,11 +14,12 @@ import { writeJunit } from '../../reporters/junit/junit-xml.ts';
 import type { TextSink } from '../../reporters/observer.ts';
 import { type OutputFacts, writePromptfooJson, writePromptfooLines } from '../../reporters/promptfoo/output-file.ts';
 import type { RunReader } from '../../reporters/run-reader.ts';
+import { columnFacts } from '../../run/eval-results.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
 import { evalTable } from './eval-table.ts';
 
 function factsOf(
-  { outcome, columns }: EvalOutcome,
+  { outcome, columns, derive }: EvalOutcome,
   suite: Suite,
   times: { startedAt: number; now: number },
 ): OutputFacts {
@@ -37,13 +38,8 @@ function factsOf(
       providers: suite.providers as unknown as JsonObject[],
       prompts: suite.prompts.map(({ raw, label }) => ({ raw, label })),
     }) as JsonObject,
-    columns: columns.map(({ column, promptId, prompt, provider }) => ({
-      column,
-      promptId,
-      raw: prompt.raw,
-      label: prompt.label,
-      provider: provider.label ?? provider.id,
-    })),
+    columns: columnFacts(columns),
+    derive,
   };
 }
 

@@ -16,7 +16,7 @@ import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { cellWidth, type EvalFlags } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { type Continued, sourceOf } from './eval-past.ts';
-import { evalTable } from './eval-table.ts';
+import { evalTable, metricLines } from './eval-table.ts';
 
 export interface EvalSession {
   readonly flags: EvalFlags;
@@ -108,6 +108,7 @@ async function tell(
     return;
   }
   if (flags.table !== false) for (const line of await evalTable(result, cellWidth(flags))) context.print(line);
+  for (const line of metricLines(await result.prompts())) context.print(line);
   context.print(totalsLine(result));
   for (const path of suite.outputPath) context.print(`Written: ${path}`);
 }

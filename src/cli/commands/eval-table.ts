@@ -1,4 +1,6 @@
 /** The table of an eval for a terminal: one line a row, failures with their reason. */
+
+import type { JsonObject } from '../../domain/json.ts';
 import { cut, singleLine } from '../../reporters/terminal/text-width.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
 
@@ -28,3 +30,13 @@ export async function evalTable(result: EvalOutcome, widest = defaultWidth): Pro
   if (count > most) lines.push(`... and ${count - most} more rows`);
   return lines;
 }
+
+/** The named and derived metrics of each column, where there are any. */
+export const metricLines = (prompts: readonly JsonObject[]): string[] =>
+  prompts.flatMap(({ provider, label, metrics }) => {
+    const short = shortener(40);
+    const { namedScores } = metrics as { namedScores: Readonly<Record<string, number>> };
+    const shown = Object.entries(namedScores).map(([name, score]) => `${short(name)} ${Number(score.toFixed(4))}`);
+    if (shown.length === 0) return [];
+    return [`METRIC ${short(String(label))} [${short(String(provider))}]  ${shown.join(', ')}`];
+  });

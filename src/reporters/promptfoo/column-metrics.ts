@@ -60,14 +60,35 @@ function addRow(sums: Sums, row: Row): void {
 const usageOf = ({ input, output, cached, requests }: Sums): JsonObject =>
   tokenUsage({ inputTokens: input, outputTokens: output, cachedInputTokens: cached }, requests);
 
+/** Adds metrics made of others to a column's named scores; `count` is the number of its rows. */
+export type Derive = (
+  named: Readonly<Record<string, number>>,
+  count: number,
+) => Promise<Readonly<Record<string, number>>>;
+
 export interface EvalSummary {
   add(row: Row): void;
   /** `CompletedPrompt`, one per column; `derived` adds metrics made of others. */
-  prompts(
-    derived?: (named: Readonly<Record<string, number>>, count: number) => Readonly<Record<string, number>>,
-  ): JsonObject[];
+  prompts(derive?: Derive): Promise<JsonObject[]>;
+  /** The metrics of one column so far, without derived ones. */
+  metrics(column: number): JsonObject;
   stats(durationMs: number): JsonObject;
 }
+
+const metricsOf = (sums: Sums): JsonObject => ({
+  score: sums.score,
+  testPassCount: sums.pass,
+  testFailCount: sums.fail,
+  testErrorCount: sums.error,
+  assertPassCount: sums.assertPass,
+  assertFailCount: sums.assertFail,
+  totalLatencyMs: sums.latencyMs,
+  tokenUsage: usageOf(sums),
+  namedScores: { ...sums.named },
+  namedScoresCount: { ...sums.namedCount },
+  namedScoreWeights: { ...sums.namedWeight },
+  cost: sums.cost,
+});
 
 /** Sums up rows as they come; nothing of them is kept. */
 export function evalSummary(columns: readonly ColumnFacts[]): EvalSummary {
@@ -79,30 +100,16 @@ export function evalSummary(columns: readonly ColumnFacts[]): EvalSummary {
       if (sums !== undefined) addRow(sums, row);
       addRow(all, row);
     },
-    prompts: (derived = (named) => named) =>
-      columns.map(({ promptId, raw, label, provider }, at) => {
-        const sums = byColumn[at] ?? nothing();
-        return {
-          id: promptId,
-          raw,
-          label,
-          provider,
-          metrics: {
-            score: sums.score,
-            testPassCount: sums.pass,
-            testFailCount: sums.fail,
-            testErrorCount: sums.error,
-            assertPassCount: sums.assertPass,
-            assertFailCount: sums.assertFail,
-            totalLatencyMs: sums.latencyMs,
-            tokenUsage: usageOf(sums),
-            namedScores: { ...derived(sums.named, sums.pass + sums.fail + sums.error) },
-            namedScoresCount: sums.namedCount,
-            namedScoreWeights: sums.namedWeight,
-            cost: sums.cost,
-          },
-        };
-      }),
+    metrics: (column) => metricsOf(byColumn[column] ?? nothing()),
+    prompts: (derive = async (named) => named) =>
+      Promise.all(
+        columns.map(async ({ promptId, raw, label, provider }, at) => {
+          const sums = byColumn[at] ?? nothing();
+          const namedScores = await derive(sums.named, sums.pass + sums.fail + sums.error);
+          const metrics = { ...metricsOf(sums), namedScores: { ...namedScores } };
+          return { id: promptId, raw, label, provider, metrics };
+        }),
+      ),
     stats: (durationMs) => ({
       successes: all.pass,
       failures: all.fail,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Row } from '../../domain/row.ts';
 import { chunkedWriter } from '../chunked-writer.ts';
 import type { TextSink } from '../observer.ts';
-import { type ColumnFacts, type EvalSummary, evalSummary } from './column-metrics.ts';
+import { type ColumnFacts, type Derive, type EvalSummary, evalSummary } from './column-metrics.ts';
 import { evaluateResult } from './evaluate-result.ts';
 
 export interface OutputFacts {
@@ -16,6 +16,8 @@ export interface OutputFacts {
   readonly platform: { readonly nodeVersion: string; readonly platform: string; readonly arch: string };
   readonly config: JsonObject;
   readonly columns: readonly ColumnFacts[];
+  /** Adds the suite's derived metrics. */
+  readonly derive?: Derive;
 }
 
 type Rows = AsyncIterable<{ readonly case: PromptCase; readonly row: Row }>;
@@ -32,7 +34,8 @@ export async function writePromptfooJson(rows: () => Rows, facts: OutputFacts, s
   const writer = chunkedWriter(sink);
   const { evalId, version, platform, startedAt, exportedAt, config } = facts;
   const metadata = { parlaneVersion: version, ...platform, exportedAt, evaluationCreatedAt: startedAt };
-  const head = { version: 3, timestamp: startedAt, prompts: summary.prompts(), stats: summary.stats(facts.durationMs) };
+  const prompts = await summary.prompts(facts.derive);
+  const head = { version: 3, timestamp: startedAt, prompts, stats: summary.stats(facts.durationMs) };
   const open = JSON.stringify(head).slice(0, -1);
   await writer.write(`{"evalId":${JSON.stringify(evalId)},"results":${open},"results":[`);
   let first = true;

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../domain/json.ts';
+import { runEval } from './fixtures/eval-lab.ts';
+
+const base: JsonObject = { providers: ['echo'], prompts: ['say {{x}}'], tests: [{ vars: { x: 'a' } }] };
+
+describe('hooks around an eval', () => {
+  it('may change prompts, tests and defaults before the plan is made', async () => {
+    const hook = `export function beforeAll(context) {
+      const { suite } = context;
+      suite.prompts.push({ raw: 'shout {{x}}', label: 'loud' });
+      suite.tests.push({ vars: { x: 'b' } });
+      suite.defaultTest = { assert: [{ type: 'contains', value: ' a' }] };
+      return context;
+    }`;
+    const { rows, columns } = await runEval({ ...base, extensions: ['file://h.mjs:beforeAll'] }, { 'h.mjs': hook });
+    expect(columns.map(({ prompt }) => prompt.label)).toEqual(['say {{x}}', 'loud']);
+    expect(rows.map(({ output, status }) => [output, status])).toEqual([
+      ['say a', 'passed'],
+      ['shout a', 'passed'],
+      ['say b', 'failed'],
+      ['shout b', 'failed'],
+    ]);
+  });
+
+  it('see every result, the metrics of the columns and the totals at the end', async () => {
+    const hook = `import { writeFileSync } from 'node:fs';
+    export function afterAll(context) {
+      const { results, prompts, stats, evalId } = context;
+      writeFileSync(new URL('./seen.json', import.meta.url), JSON.stringify({ evalId, stats, score: prompts[0].metrics.score, outputs: results.map((r) => [r.response.output, r.success, r.vars.x]) }));
+    }`;
+    let seen: JsonObject = {};
+    const { outcome } = await runEval(
+      {
+        ...base,
+        tests: [{ vars: { x: 'a' } }, { vars: { x: 'b' }, assert: [{ type: 'equals', value: 'no' }] }],
+        extensions: ['file://h.mjs:afterAll'],
+      },
+      { 'h.mjs': hook },
+      {},
+      (_, folder) => {
+        seen = JSON.parse(readFileSync(join(folder, 'seen.json'), 'utf8')) as JsonObject;
+      },
+    );
+    expect(seen).toMatchObject({
+      evalId: outcome.run,
+      stats: { successes: 1, failures: 1, errors: 0 },
+      score: 1,
+      outputs: [
+        ['say a', true, 'a'],
+        ['say b', false, 'b'],
+      ],
+    });
+  });
+
+  it('lose no row when the last of them fails: it is a warning', async () => {
+    const warnings: string[] = [];
+    const { rows } = await runEval(
+      { ...base, extensions: ['file://h.mjs:afterAll'] },
+      { 'h.mjs': 'export function afterAll() { throw new Error("no mail"); }' },
+      { observers: [(event) => void (event.type === 'warning' && warnings.push(event.message))] },
+    );
+    expect(rows).toHaveLength(1);
+    expect(warnings.join()).toContain('no mail');
+  });
+
+  it('may add metadata to a response, and one handler gets all of them by name', async () => {
+    const hook = `export default (name, context) => {
+      if (name !== 'afterEach') return undefined;
+      context.result.response.metadata.seen = context.result.vars.x + '/' + context.result.prompt.raw;
+      return context;
+    }`;
+    const { rows } = await runEval({ ...base, extensions: ['file://h.mjs'] }, { 'h.mjs': hook });
+    expect(rows[0]?.detail).toMatchObject({ response: { metadata: { seen: 'a/say a' } } });
+  });
+});
+
+describe('derived metrics', () => {
+  const config: JsonObject = {
+    ...base,
+    prompts: ['{{x}}'],
+    tests: ['a', 'b', 'b', 'c'].map((x) => ({
+      vars: { x },
+      assert: [
+        { type: 'equals', value: 'b', metric: 'hit' },
+        { type: 'javascript', value: 'output < "c"', metric: 'low' },
+      ],
+    })),
+    derivedMetrics: [
+      { name: 'rate', value: 'hit / __count' },
+      { name: 'twice', value: 'rate * 2' },
+      { name: 'coded', value: 'file://m.mjs:metric' },
+      { name: 'wrong', value: 'nothing / 0' },
+    ],
+  };
+
+  it('are computed per column from its named scores, later ones from earlier ones', async () => {
+    const warnings: string[] = [];
+    const { completed } = await runEval(
+      config,
+      { 'm.mjs': 'export const metric = (scores) => scores.low - scores.hit;' },
+      {
+        observers: [(event) => void (event.type === 'warning' && warnings.push(event.message))],
+      },
+    );
+    expect(completed).toMatchObject([
+      { metrics: { namedScores: { hit: 2, low: 3, rate: 0.5, twice: 1, coded: 1, wrong: 0 } } },
+    ]);
+    expect(warnings.join()).toContain('wrong');
+  });
+
+  it('leave progress alone: it tells the plan’s index, the step and the column’s metrics so far', async () => {
+    const told: unknown[] = [];
+    await runEval(
+      { ...config, derivedMetrics: [] },
+      {},
+      {
+        maxConcurrency: 1,
+        progressCallback: (completed, total, index, step, metrics) =>
+          told.push([
+            completed,
+            total,
+            index,
+            step.testIdx,
+            step.vars['x'],
+            step.provider.id,
+            metrics['testPassCount'],
+          ]),
+      },
+    );
+    expect(told).toHaveLength(4);
+    expect(told.at(-1)).toEqual([4, 4, expect.any(Number), expect.any(Number), expect.any(String), 'echo', 2]);
+  });
+});
