@@ -41,9 +41,12 @@ async function write(name: string, options: SampleOptions, more: HtmlReportOptio
   return path;
 }
 
-function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   if (browser === undefined) throw new Error('the browser did not start');
-  return browser.newPage(options);
+  const page = await browser.newPage(options);
+  // Only there to end a hang.
+  page.setDefaultTimeout(150_000);
+  return page;
 }
 
 /** Opens a report and notes everything that should not happen. */
