@@ -9,6 +9,7 @@ import type { HttpClient } from '../providers/http-client.ts';
 import { createPriceTable, type PriceOverride } from '../providers/prices.ts';
 import type { ProviderContext, ProviderOptions } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
+import { functionProvider, type InProcessFunctions } from './in-process.ts';
 import type { GroupedLimits } from './lanes.ts';
 
 export interface EvalProviderParts {
@@ -18,6 +19,7 @@ export interface EvalProviderParts {
   readonly http: HttpClient;
   readonly code: CodeRunner;
   readonly delayMs?: number;
+  readonly functions?: InProcessFunctions;
 }
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -57,7 +59,8 @@ export function evalProviders(parts: EvalProviderParts): (name: string) => Provi
       env: { ...parts.env, ...suite.env, ...env },
       basePath: suite.folder,
     };
-    const provider = resolveProvider(options, context);
+    const own = parts.functions?.providers.get(id);
+    const provider = own === undefined ? resolveProvider(options, context) : functionProvider(options, own, clock);
     known.set(name, provider);
     return provider;
   };

@@ -23,6 +23,7 @@ import { createHooks } from './eval-hooks.ts';
 import { defaultGraders, evalProviders, hasGraderKey, lanesLimits } from './eval-providers.ts';
 import { type EvalRunnerParts, evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
+import type { InProcessFunctions } from './in-process.ts';
 import { Lanes } from './lanes.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
 import { suiteJson } from './suite-snapshot.ts';
@@ -35,6 +36,8 @@ export interface OpenEvalOptions extends EvalSettings {
   readonly http: HttpClient;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly abortSignal?: AbortSignal;
+  /** Functions of the program that stand in the suite by name. */
+  readonly functions?: InProcessFunctions;
   readonly maxWaitMs?: number;
 }
 
