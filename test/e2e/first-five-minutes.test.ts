@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inTerminal, type OnScreen } from '../support/pseudo-terminal.ts';
 
 let cwd: string;
@@ -83,30 +83,37 @@ describe('the first five minutes in a terminal', () => {
     expect(text).toMatch(/openai:gpt-5-mini +8[\s\S]*\$0\.\d+/);
     expect(text).toMatch(/Nothing was sent\./);
     expect(code).toBe(0);
-    const faster = await inTerminal(
-      { cwd, env },
-      ...['plan', '--set', 'providers[0]=openai:gpt-5-mini'],
-      '--what-if',
-      'openai.rpm=1',
-    );
-    expect(faster.text).toMatch(/With that: .* instead of .* later/);
   });
 });
 
 describe('a person at the terminal', () => {
+  let here: string;
+  beforeEach(() => {
+    here = mkdtempSync(join(tmpdir(), 'parlane-person-'));
+  });
+  afterEach(() => rmSync(here, { recursive: true, force: true }));
+  const config = (providers: string): void =>
+    writeFileSync(
+      join(here, 'parlane.yaml'),
+      `prompts: ["Say {{n}}"]\nproviders: [${providers}]\ntests: [{vars: {n: 1}}, {vars: {n: 2}}, {vars: {n: 3}}]\n`,
+    );
+
   it('is asked about money, and a no spends nothing', async () => {
-    const here = mkdtempSync(join(tmpdir(), 'parlane-money-'));
-    try {
-      writeFileSync(
-        join(here, 'parlane.yaml'),
-        'prompts: ["Say {{n}}"]\nproviders: ["sim:fast?price=100000/100000"]\ntests: [{vars: {n: 1}}, {vars: {n: 2}}]\n',
-      );
-      const type = { after: /Start it\?/, keys: 'n' };
-      const { code, text } = await inTerminal({ cwd: here, type }, 'run');
-      expect(text).toMatch(/expected to cost about \$[\s\S]*Nothing was run, nothing was spent/);
-      expect(code).toBe(2);
-    } finally {
-      rmSync(here, { recursive: true, force: true });
-    }
+    config('"sim:fast?price=100000/100000"');
+    const type = { after: /Start it\?/, keys: 'n' };
+    const { code, text } = await inTerminal({ cwd: here, type }, 'run');
+    expect(text).toMatch(/expected to cost about \$[\s\S]*Nothing was run, nothing was spent/);
+    expect(code).toBe(2);
+  });
+
+  it('stops a run with a key, is told how to go on, and watches it go on', async () => {
+    config('"sim:fast?latency=400ms&concurrency=1"');
+    const type = { after: /\[q\] stop and save/, keys: 'q' };
+    const stopped = await inTerminal({ cwd: here, type }, 'run', '--no-forecast');
+    expect(stopped.text).toMatch(/Stopped[\s\S]*npx parlane resume/);
+    expect(stopped.code).toBe(3);
+    const { code, text } = await inTerminal({ cwd: here }, 'resume');
+    expect(text).toMatch(/\[q\] stop and save[\s\S]*3 cases: 3 passed.* 0 open/);
+    expect(code).toBe(0);
   });
 });

@@ -117,6 +117,24 @@ describe('parlane replay', () => {
     expect(code).toBe(0);
   });
 
+  it('shows the first request that differs, when the code that made it was changed', async () => {
+    const here = mkdtempSync(join(tmpdir(), 'parlane-replay-'));
+    try {
+      const at = (...args: string[]): Promise<Said> => commandLine({ cwd: here }, ...args);
+      writeFileSync(join(here, 'parlane.yaml'), 'prompts: [file://p.js]\nproviders: [echo]\ntests: [{vars: {w: a}}]\n');
+      writeFileSync(join(here, 'p.js'), 'export default () => "Say apple";');
+      await at('run', '--no-forecast');
+      expect((await at('replay', '1')).out).toMatch(/identical/);
+      writeFileSync(join(here, 'p.js'), 'export default () => "Say pear";');
+      const { out, code } = await at('replay', '1');
+      expect(out).toMatch(/differs\. Nothing was sent[\s\S]*recorded +.*Say apple[\s\S]*now +.*Say pear/);
+      expect(code).toBe(100);
+      expect(JSON.parse((await at('replay', '1', '--json')).out)).toMatchObject({ kind: 'differs', path: 'prompt' });
+    } finally {
+      rmSync(here, { recursive: true, force: true });
+    }
+  });
+
   it('works for a try of a fork', async () => {
     expect((await parlane('replay', '3f1', '--run', first)).out).toMatch(/identical/);
   });
