@@ -11,7 +11,7 @@ function renderOne(template: string, env: Env, engine: nunjucks.Environment): st
   if (!readsEnv.test(template)) return template;
   const found = namedVariable.exec(template);
   const name = found?.[1] ?? found?.[2];
-  const known = name !== undefined && env[name] !== undefined;
+  const known = name !== undefined && Object.hasOwn(env, name) && env[name] !== undefined;
   if (!known && !template.includes('|')) return template;
   try {
     return engine.renderString(template, { env });
@@ -27,7 +27,9 @@ export function renderEnvironment<T extends Json>(value: T, env: Env): T {
     if (typeof item === 'string') return item.replace(anyTemplate, (match) => renderOne(match, env, engine));
     if (Array.isArray(item)) return item.map(visit);
     if (typeof item !== 'object' || item === null) return item;
-    return Object.fromEntries(Object.entries(item).map(([key, part]) => [key, visit(part)]));
+    return Object.fromEntries(
+      Object.entries(item).map(([key, part]) => [key, key === '_conversation' ? part : visit(part)]),
+    );
   };
   return visit(value) as T;
 }

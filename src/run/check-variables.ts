@@ -3,12 +3,13 @@ import type { Problem } from '../domain/problem.ts';
 import type { Suite } from '../domain/suite.ts';
 import { templateVars } from '../prompts/eval-template.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
+import type { VariablePlaces } from './place-variable.ts';
 
 const given = new Set(['env', '_conversation', '__evalId', '__evalStepId', '__repeatIndex', 'loop']);
 const root = (name: string): string => /^[A-Za-z_]\w*/.exec(name)?.[0] ?? '';
 
 /** Looks at all tests once. Prompts made by code are not looked into, and then nothing is called unused. */
-export async function unusedVariables(suite: Suite, file: string): Promise<Problem[]> {
+export async function unusedVariables(suite: Suite, places: VariablePlaces): Promise<Problem[]> {
   const set = new Set(Object.keys(suite.defaultTest.vars ?? {}));
   // Assertions and provider settings read vars, too.
   const texts: string[] = [JSON.stringify([suite.defaultTest, suite.providers])];
@@ -30,20 +31,12 @@ export async function unusedVariables(suite: Suite, file: string): Promise<Probl
   const coded = suite.prompts.some(({ code }) => code !== undefined);
   const prompts = suite.prompts.filter(({ code }) => code === undefined).map(({ raw }) => raw);
   const read = new Set(prompts.flatMap(templateVars).map(root));
-  const problem = (message: string, hint?: string): Problem => ({
-    file,
-    line: 1,
-    column: 1,
-    severity: 'warning',
-    message,
-    ...(hint === undefined ? {} : { hint }),
-  });
   return [...read]
     .filter((name) => name !== '' && !given.has(name) && !set.has(name))
-    .map((name) => problem(`a prompt reads "${name}", which no test sets`, didYouMean(name, set)))
+    .map((name) => places.read(name, `a prompt reads "${name}", which no test sets`, didYouMean(name, set)))
     .concat(
       [...set]
         .filter((name) => !coded && !prompts.concat(texts).some((text) => text.includes(name)))
-        .map((name) => problem(`tests set "${name}", which no prompt reads`)),
+        .map((name) => places.set(name, `tests set "${name}", which no prompt reads`)),
     );
 }

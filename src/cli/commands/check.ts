@@ -9,6 +9,7 @@ import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runne
 import { configFiles, shownPath } from '../../platform/config-files.ts';
 import { createHttpClient } from '../../providers/http-client.ts';
 import { unusedVariables } from '../../run/check-variables.ts';
+import { variablePlaces } from '../../run/place-variable.ts';
 import { planEval } from '../../run/plan-eval.ts';
 import { projectBatches } from '../../run/project-conversations.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -55,7 +56,7 @@ async function checkAll(options: CheckOptions, context: CliContext): Promise<Che
     // Without a provider there is nothing but conversations.
     if (suite.providers.length === 0) return { problems: [], planned: conversations };
     const plan = await planEval(suite, { files: configFiles, code, signal });
-    const problems = await unusedVariables(suite, shown(configs[0] ?? context.cwd));
+    const problems = await unusedVariables(suite, await variablePlaces(configs, configFiles, shown));
     return { problems, planned: plan.planned + conversations };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems, planned: 0 };
