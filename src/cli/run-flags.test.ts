@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine, type Said, testContext } from '../../test/support/command-line.ts';
+import { runId } from '../domain/ids.ts';
+import { openStore } from '../store/open-store.ts';
 import { runCommandLine } from './main.ts';
 
 let cwd: string;
@@ -212,6 +214,19 @@ describe('runs of eval', () => {
     rmSync(join(cwd, 'parlane.yaml'));
     const { out, code } = await parlane('resume');
     expect(out).toMatch(/3 cases: 3 passed.* 0 open/);
+    expect(code).toBe(0);
+  });
+
+  it('go on from their config and flags when they died before their plan was recorded', async () => {
+    config('apple', 3);
+    await parlane('eval', '-c', 'parlane.yaml', '--filter-first-n', '2', '--no-table');
+    const store = await openStore({ at: join(cwd, '.parlane') });
+    const [whole] = await store.runs();
+    const snapshot = await (await store.openRun(whole?.id ?? runId('')))?.snapshot();
+    await store.createRun({ id: runId('died'), name: 'words', createdAt: 1, snapshot: snapshot ?? null, options: {} });
+    await store.close();
+    const { out, code } = await parlane('resume', 'died');
+    expect(out).toMatch(/2 cases: 2 passed/);
     expect(code).toBe(0);
   });
 
