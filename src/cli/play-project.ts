@@ -1,8 +1,9 @@
 /** A project's cases as a run: all of them, or the few of a pilot. */
 import type { Case } from '../domain/case.ts';
+import { realClock } from '../platform/clock.ts';
 import { createCoalescer } from '../providers/coalesce.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
-import { type RunHost, type RunOutcome, runPlan } from '../run/run-plan.ts';
+import { findRun, type RunHost, type RunOutcome, runPlan } from '../run/run-plan.ts';
 import type { RunProject } from './open-run-project.ts';
 import { hostOn, type Stage } from './play-watched.ts';
 
@@ -11,7 +12,7 @@ export interface PlayOptions {
   readonly coalesce?: boolean;
 }
 
-export function playProject(
+export async function playProject(
   { project, store }: RunProject,
   cases: CaseSource,
   stage: Stage,
@@ -22,7 +23,12 @@ export function playProject(
   const known = Array.isArray(cases) ? {} : { planned: project.planned, traits: project.traits };
   const lanes: RunHost['lanes'] = ({ onEvent }) => project.lanes(onEvent);
   const host = hostOn(stage, store, { ...project, lanes });
-  return runPlan({ ...request, ...known }, coalesce ? { ...host, coalescer: createCoalescer() } : host);
+  const startedAt = realClock.now();
+  const outcome = await runPlan({ ...request, ...known }, coalesce ? { ...host, coalescer: createCoalescer() } : host);
+  const message = await project.finished(await findRun(store, outcome.run), realClock.now() - startedAt);
+  if (message !== undefined)
+    for (const observe of stage.observers) observe({ type: 'warning', at: realClock.now(), message });
+  return outcome;
 }
 
 /** So many cases, taken evenly from each column, so that every lane is heard of. */

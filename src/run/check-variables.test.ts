@@ -56,6 +56,14 @@ describe('variables that do not meet', () => {
   });
 });
 
+describe('the variables of a simulated user', () => {
+  it('are read by it', async () => {
+    const config =
+      'providers: [echo]\nprompts: [x]\ntests: [{vars: {instructions: buy}, provider: promptfoo:simulated-user}]\n';
+    expect(await problems({ 'promptfooconfig.yaml': config })).toEqual([]);
+  });
+});
+
 describe('an unquoted date', () => {
   it('stays the text that was written', async () => {
     const one = project({

@@ -18,7 +18,7 @@ export async function unusedVariables(suite: Suite, places: VariablePlaces): Pro
       set.add(name);
       if (typeof value === 'string' && value.includes('{{')) texts.push(value);
     }
-    texts.push(JSON.stringify([test.assert ?? [], test.options ?? {}]));
+    texts.push(JSON.stringify([test.assert ?? [], test.options ?? {}, test.provider ?? '']));
     const kept = test.options?.['storeOutputAs'];
     if (typeof kept === 'string') set.add(kept);
   }
@@ -28,6 +28,9 @@ export async function unusedVariables(suite: Suite, places: VariablePlaces): Pro
       texts.push(JSON.stringify(test.assert ?? []));
     }
   }
+  // A simulated user reads these without being told to.
+  if (texts.some((text) => text.includes('promptfoo:simulated-user')))
+    texts.push('instructions initialMessages sessionId');
   const coded = suite.prompts.some(({ code }) => code !== undefined);
   const prompts = suite.prompts.filter(({ code }) => code === undefined).map(({ raw }) => raw);
   const read = new Set(prompts.flatMap(templateVars).map(root));

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { project } from '../config/fixtures/project.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { realClock } from '../platform/clock.ts';
+import { configFiles } from '../platform/config-files.ts';
+import { createHttpClient } from '../providers/http-client.ts';
+import { openStore } from '../store/open-store.ts';
 import { runEval } from './fixtures/eval-lab.ts';
+import { openProject } from './project.ts';
+import { findRun, runPlan } from './run-plan.ts';
 
 const base: JsonObject = { providers: ['echo'], prompts: ['say {{x}}'], tests: [{ vars: { x: 'a' } }] };
 
@@ -74,6 +81,37 @@ describe('hooks around an eval', () => {
     }`;
     const { rows } = await runEval({ ...base, extensions: ['file://h.mjs'] }, { 'h.mjs': hook });
     expect(rows[0]?.detail).toMatchObject({ response: { metadata: { seen: 'a/say a' } } });
+  });
+});
+
+describe('hooks of a project', () => {
+  it('change its plan and see its results as in an eval', async () => {
+    const hook = `import { writeFileSync } from 'node:fs';
+    export default (name, context) => {
+      if (name === 'beforeAll') return { suite: { ...context.suite, tests: [{ vars: { x: 'q' } }] } };
+      if (name === 'afterAll') writeFileSync(new URL('./seen.json', import.meta.url), JSON.stringify(context.results.map((r) => r.response.output)));
+    };`;
+    const one = project({
+      'promptfooconfig.yaml': JSON.stringify({ ...base, extensions: ['file://h.mjs'] }),
+      'h.mjs': hook,
+    });
+    const store = await openStore({ at: ':memory:' });
+    const http = createHttpClient({ clock: realClock });
+    const { signal } = new AbortController();
+    const parts = { clock: realClock, files: configFiles, code: one.code, http, env: {}, signal };
+    const opened = await openProject({ ...parts, suite: await one.load() });
+    const request = { name: 'x', snapshot: {}, cases: opened.cases(), planned: opened.planned };
+    const { run } = await runPlan(request, {
+      ...opened,
+      store,
+      clock: realClock,
+      lanes: ({ onEvent }) => opened.lanes(onEvent),
+    });
+    expect(await opened.finished(await findRun(store, run), 1)).toBeUndefined();
+    expect(JSON.parse(readFileSync(join(one.folder, 'seen.json'), 'utf8'))).toEqual(['say q']);
+    await http.close();
+    await store.close();
+    await one.remove();
   });
 });
 

@@ -15,15 +15,18 @@ import type { Clock } from '../platform/clock.ts';
 import type { ClosableCodeRunner } from '../platform/code-runner.ts';
 import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import type { HttpClient } from '../providers/http-client.ts';
-import type { Store } from '../store/store.ts';
+import type { RunStore, Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
 import { rowComparer } from './compare-eval.ts';
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
+import { createHooks } from './eval-hooks.ts';
 import { evalProviders, lanesLimits } from './eval-providers.ts';
+import { deriving, wholeResults } from './eval-results.ts';
 import { evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
-import { evalParts } from './evaluate.ts';
+import { casedRows, evalParts } from './evaluate.ts';
+import { extendSuite } from './extend-suite.ts';
 import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
@@ -69,6 +72,8 @@ export interface Project extends ProjectHost {
   readonly snapshot: Json;
   readonly settings: Partial<RunSettings>;
   readonly globalCap: number | undefined;
+  /** Tells the `afterAll` hooks of its evals; gives back what went wrong with them. */
+  finished(run: RunStore, durationMs: number): Promise<string | undefined>;
   /** In the order in which they should be admitted; indexes are the plan's. */
   cases(): AsyncIterable<Case>;
 }
@@ -77,8 +82,10 @@ const nothingToOrder = { serial: false, stateful: false };
 
 const hasEvals = (suite: Suite): boolean => suite.providers.length > 0 && suite.prompts.length > 0;
 
-export async function openProject(options: ProjectOptions): Promise<Project> {
-  const { suite } = options;
+export async function openProject(given: ProjectOptions): Promise<Project> {
+  const hooks = createHooks(given.suite.extensions, given.code, given.suite.folder);
+  const suite = await extendSuite(given.suite, hooks, given.signal);
+  const options = { ...given, suite };
   const settings = evalSettings(suite, options, options.env);
   const evals = hasEvals(suite) ? await planEval(suite, { ...options, ...settings }) : undefined;
   const batches = await projectBatches(suite, options.store, options.specsFolder);
@@ -109,6 +116,16 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
       for await (const one of keptCases(evals?.cases() ?? [], kept)) yield seeded(one, options.seed);
     },
     ...host,
+    async finished(run, durationMs) {
+      if (evals === undefined || !hooks.wants('afterAll')) return undefined;
+      const derive = deriving(suite, options.code, options.signal, () => {});
+      const results = await wholeResults(casedRows(run), evals.columns, derive, durationMs);
+      const context = { evalId: run.id, suite: suiteJson(suite), config: suiteJson(suite), ...results };
+      return hooks.afterAll(context, options.signal).then(
+        () => undefined,
+        (cause: unknown) => String(Object(cause).message ?? cause),
+      );
+    },
   };
 }
 
