@@ -41,7 +41,7 @@ function section(command: Command): string {
     .filter(({ description }) => description !== '')
     .map((one) => `| \`${one.required ? `<${one.name()}>` : `[${one.name()}]`}\` | ${cell(one.description)} |`);
   const flags = command.options
-    .filter(({ long }) => !everywhere.has(long ?? ''))
+    .filter(({ long, hidden }) => !hidden && !everywhere.has(long ?? ''))
     .map(({ flags: text, description, argChoices, defaultValue }) => {
       const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`;
       const usual = defaultValue === undefined || defaultValue === true ? '' : `; ${String(defaultValue)} unless told`;
