@@ -31,8 +31,6 @@ export interface EvalPlan {
   readonly planned: number;
   /** How cases depend on each other, known before the first one is made. */
   readonly traits: { readonly serial: boolean; readonly stateful: boolean };
-  /** Some test compares the answers of its columns once all are there. */
-  readonly compares: boolean;
   /** The cases: those of the serial phase first, everything else in the plan's order. Indexes are the plan's. */
   cases(): AsyncIterable<PromptCase>;
 }
@@ -123,7 +121,6 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   return {
     columns,
     planned: facts.planned,
-    compares: facts.compares,
     traits: { serial: facts.hasSerial, stateful: facts.keepsOutputs || reads },
     async *cases() {
       if (!facts.hasSerial) yield* expand(undefined);
@@ -135,27 +132,23 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   };
 }
 
-const looksAcross = ({ assert = [] }: SuiteTest): boolean => assert.some(({ type }) => looksAtRows(type));
-
 async function surveyTests(
   suite: Suite,
   tests: AsyncIterable<SuiteTest>,
   settings: ExpandOptions,
   uniform: boolean,
-): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean; compares: boolean }> {
+): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean }> {
   const expander = testExpander(suite, settings);
   const defaults = suite.defaultTest.options ?? {};
   let planned = 0;
   let keepsOutputs = Boolean(defaults['storeOutputAs']);
   let hasSerial = defaults['runSerially'] === true;
-  let compares = looksAcross(suite.defaultTest);
   for await (const test of tests) {
     planned += expander.count(test);
     keepsOutputs ||= Boolean(test.options?.['storeOutputAs']);
     hasSerial ||= test.options?.['runSerially'] === true;
-    compares ||= looksAcross(test);
     // The first row of such a table stands for all of them.
-    if (uniform) return { planned: planned * suite.tests.count, keepsOutputs, hasSerial, compares };
+    if (uniform) return { planned: planned * suite.tests.count, keepsOutputs, hasSerial };
   }
-  return { planned, keepsOutputs, hasSerial, compares };
+  return { planned, keepsOutputs, hasSerial };
 }
