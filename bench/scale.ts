@@ -22,7 +22,7 @@ export const bench = {
     const result = simulate({
       lanes,
       cases: independentCalls({ calls, lanes: laneCount, seed: 1, latencyMs: 1_500 }),
-      ahead: 128,
+      ahead: 64,
     });
     const cpu = process.cpuUsage(before);
     if (result.ends.ok !== calls) throw new Error(`not every call was answered: ${JSON.stringify(result.ends)}`);

@@ -197,7 +197,7 @@ class Simulation {
     const input = {
       id: who.callId,
       index: caseIndex(who.index),
-      path: `call/${made}`,
+      path: pathOf(made),
       input: call.input,
       maxOutput: call.maxOutput,
       made,
@@ -278,3 +278,7 @@ class Simulation {
     this.plan(now + next.gapMs, 'submit', who);
   }
 }
+
+/** Paths are made once: millions of calls share a few. */
+const paths: readonly string[] = Array.from({ length: 256 }, (_, made) => `call/${made}`);
+const pathOf = (made: number): string => paths[made] ?? `call/${made}`;
