@@ -108,7 +108,7 @@ async function prepare(): Promise<void> {
 
 const stateFor = (text: string): string => {
   if (text.startsWith('parlane resume') && !text.includes('--errors-too')) return states.stopped;
-  return text.includes('--errors') ? states.broken : states.whole;
+  return /--errors|--retry-errors|--filter-errors-only/.test(text) ? states.broken : states.whole;
 };
 
 /** A project of one's own for one line, so that lines do not meet. */
@@ -117,6 +117,9 @@ async function placeFor(text: string): Promise<{ parlane: ReturnType<typeof at>;
   cpSync(stateFor(text), cwd, { recursive: true });
   const parlane = at(cwd);
   if (text.includes('--filter-failing')) await parlane('eval');
+  if (/--retry-errors|--filter-errors-only/.test(text)) await parlane('eval', '-o', 'results.json');
+  if (text.includes('eval --resume'))
+    await commandLine({ cwd, env: { ...env, PROMPTFOO_MAX_EVAL_TIME_MS: '1' } }, 'eval');
   const { runs } = JSON.parse((await parlane('runs', '--json')).out) as { runs: { id: string }[] };
   return { parlane, run: runs.at(-1)?.id ?? '' };
 }
