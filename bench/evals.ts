@@ -27,6 +27,8 @@ async function bySize(tests: number): Promise<Record<string, number>> {
   folder.file('tests.csv', table(tests)).file('promptfooconfig.yaml', config(server.url));
   const plain = await folder.plain({ url: server.url, lanes: [{ key: 'k', calls: tests }], atOnce: 32 });
   const parlane = await folder.parlane(['eval', '--no-cache', '--no-table', '--no-progress-bar']);
+  const { requests } = await server.statistics();
+  if (requests !== 2 * tests) throw new Error(`${requests} requests for ${tests} tests, twice`);
   return {
     tests,
     cpuSecondsPer1000: per1000(parlane, tests),

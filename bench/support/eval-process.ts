@@ -1,5 +1,5 @@
 /** Programs under measurement: `parlane` as built, and a plain script with undici, each in a process of its own. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,15 @@ process.on('exit', () => {
 `;
 
 let runs = 0;
+let built = false;
+
+/** What is measured is what the sources say now. */
+function build(): void {
+  if (built) return;
+  const { status } = spawnSync('npm', ['run', '-s', 'build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error('the build failed');
+  built = true;
+}
 
 export class BenchFolder implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'parlane-bench-'));
@@ -46,6 +55,7 @@ export class BenchFolder implements Disposable {
   }
 
   parlane(args: readonly string[]): Promise<Used> {
+    build();
     return this.#measured([program, ...args]);
   }
 
@@ -66,8 +76,10 @@ export class BenchFolder implements Disposable {
         stdio: ['ignore', 'ignore', 'inherit'],
       },
     );
-    await new Promise((resolve) => child.once('exit', resolve));
+    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
     const wallMs = Date.now() - startedAt;
+    // 100: some checks failed. Anything else measured nothing.
+    if (code !== 0 && code !== 100) throw new Error(`${args.join(' ')} ended with exit code ${code}`);
     return { ...(JSON.parse(readFileSync(figures, 'utf8')) as Pick<Used, 'cpu' | 'rssMb'>), startedAt, wallMs };
   }
 
