@@ -14,7 +14,6 @@ interface GridCase {
   readonly lanes: (seed: number) => readonly { readonly spec: LaneSpec; readonly server: ServerSpec }[];
 }
 
-const seeds = 10;
 const names = ['agent', 'client'] as const;
 
 const talk = (seed: number): SimCase[] =>
@@ -125,25 +124,35 @@ const mean = (numbers: readonly number[]): number => numbers.reduce((sum, each) 
 
 export const bench = {
   name: 'lanes',
-  /** `--seeds-from=101` takes ten other seeds: the order within a lane was chosen on the first ten. */
+  /**
+   * `--seeds=100 --seeds-from=1001` takes others than the first ten. One conversation that is far longer than forecast moves
+   * a seed by several percent: `standardError` tells how much a mean over these seeds may be off.
+   */
   async run({ args }: { readonly args: readonly string[] }) {
-    const from = Number(args.find((arg) => arg.startsWith('--seeds-from='))?.slice('--seeds-from='.length) ?? 1);
-    const cases = grid.map((each) => measure(each, from));
+    const numberOf = (flag: string, otherwise: number): number =>
+      Number(args.find((arg) => arg.startsWith(`${flag}=`))?.slice(flag.length + 1) ?? otherwise);
+    const seeds = numberOf('--seeds', 10);
+    const from = numberOf('--seeds-from', 1);
+    const cases = grid.map((each) => measure(each, from, seeds));
     const worst = Math.min(...cases.map((each) => each.efficiency));
     const missed = cases.filter((each) => each.efficiency < each.atLeast || each.rejections > each.rejectionsAtMost);
     return { name: 'lanes', figures: { seeds, worstEfficiency: worst, missed: missed.length }, cases };
   },
 };
 
-function measure(each: GridCase, from: number) {
+function measure(each: GridCase, from: number, seeds: number) {
   const reports = Array.from({ length: seeds }, (_, at) => {
     const seed = from + at;
     return simulationReport({ lanes: each.lanes(seed), cases: each.work(seed), scheduler: { seed } });
   });
   const seconds = (of: (report: SimulationReport) => number): number => round(mean(reports.map(of)) / 1000, 1);
+  const efficiencies = reports.map(({ efficiency }) => efficiency);
+  const efficiency = mean(efficiencies);
+  const variance = mean(efficiencies.map((one) => (one - efficiency) ** 2));
   return {
     name: each.name,
-    efficiency: round(mean(reports.map(({ efficiency }) => efficiency)), 4),
+    efficiency: round(efficiency, 4),
+    standardError: round(Math.sqrt(variance / seeds), 4),
     rejections: round(mean(reports.map(({ rejections }) => rejections)), 1),
     makespanSeconds: seconds(({ makespanMs }) => makespanMs),
     boundSeconds: seconds(({ boundMs }) => boundMs),

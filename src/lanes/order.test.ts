@@ -70,7 +70,16 @@ describe('the order within a lane', () => {
 
   it('expects ever more of a case that has outlived its forecast', () => {
     expect(likelyRemainder(20, 10)).toBeGreaterThan(likelyRemainder(10, 10));
-    expect(likelyRemainder(0, 10)).toBeGreaterThan(likelyRemainder(5, 10));
     expect(likelyRemainder(100, 10)).toBeGreaterThan(likelyRemainder(60, 10));
+  });
+
+  it('does not take a case near its forecast end for one that is nearly done', () => {
+    expect(likelyRemainder(9, 10)).toBe(likelyRemainder(0, 10));
+    expect(
+      orderOf([
+        { made: 1, expected: 20 },
+        { made: 29, expected: 30 },
+      ]),
+    ).toEqual([1, 0]);
   });
 });
