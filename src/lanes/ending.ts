@@ -3,7 +3,7 @@ import { assertNever } from '../domain/errors.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { RateHints } from '../domain/reply.ts';
 import type { LaneState } from './lane-state.ts';
-import type { AttemptResult, CallEnd } from './messages.ts';
+import type { AttemptResult, CallEnd, SchedulerEvent } from './messages.ts';
 import { type QueuedCall, REQUESTS, resourceNames } from './queued-call.ts';
 import { realUse, takenAtEnd } from './reservation.ts';
 
@@ -14,6 +14,13 @@ const stormAfter = 3;
 /** Transient failures in a row after which a lane's breaker opens. */
 const breakerAfter = 5;
 
+/**
+ * An answer that took fewer turns of our own busy event loop than this has waited for us rather than for the provider:
+ * more calls at once would not come back faster, they would only wait longer and take memory.
+ */
+const waitedHereTurns = 4;
+
+type CallEnded = Extract<SchedulerEvent, { type: 'end' }>;
 type Requeue = Extract<LaneEvent, { type: 'call-requeue' }>;
 
 interface Outlet {
@@ -49,7 +56,7 @@ export class Ending {
   }
 
   /** Returns true when the call is to be queued again. */
-  end(call: QueuedCall, result: AttemptResult, aborted: boolean, now: number): boolean {
+  end(call: QueuedCall, { result, hostTurnMs = 0 }: CallEnded, aborted: boolean, now: number): boolean {
     const { lane } = call;
     this.release(call);
     if (result.type === 'ok' || result.type === 'rate-limited' || result.type === 'retry')
@@ -57,7 +64,7 @@ export class Ending {
     const stopping = aborted || call.cancelled;
     switch (result.type) {
       case 'ok':
-        return this.ok(call, result, now);
+        return this.ok(call, result, hostTurnMs, now);
       case 'rate-limited':
         this.settle(call, [1, 0, 0, 0], now);
         this.rejected(call, result, now);
@@ -122,7 +129,7 @@ export class Ending {
     }
   }
 
-  private ok(call: QueuedCall, result: Extract<AttemptResult, { type: 'ok' }>, now: number): false {
+  private ok(call: QueuedCall, result: Extract<AttemptResult, { type: 'ok' }>, hostTurnMs: number, now: number): false {
     const { lane } = call;
     const output = result.usage?.outputTokens;
     if (output !== undefined) lane.outputs.observe(output);
@@ -131,8 +138,10 @@ export class Ending {
     lane.failedInRow = 0;
     lane.breakerUntil = 0;
     lane.probing = false;
-    this.noteLatency(lane, now - call.startedAt);
-    lane.pace.succeed(call, lane.ready.size > 0, now);
+    const latency = now - call.startedAt;
+    this.noteLatency(lane, latency);
+    const waitedHere = latency < waitedHereTurns * hostTurnMs;
+    lane.pace.succeed(call, lane.ready.size > 0 && !waitedHere, now);
     const from = lane.concurrency.dynamic;
     const saturated = lane.ready.size > 0 && (lane.pace.known || lane.inFlight + 1 >= from);
     if (lane.concurrency.succeed(saturated, lane.pace.known)) {

@@ -27,7 +27,8 @@ export type SchedulerEvent =
   | { readonly type: 'open'; readonly lane: LaneSpec }
   | { readonly type: 'submit'; readonly lane: LaneKey; readonly call: CallInput }
   | { readonly type: 'head'; readonly call: number; readonly hints: RateHints }
-  | { readonly type: 'end'; readonly call: number; readonly result: AttemptResult }
+  /** `hostTurnMs`: how long the process that makes the calls leaves an answer lying, when it has no idle time left. */
+  | { readonly type: 'end'; readonly call: number; readonly result: AttemptResult; readonly hostTurnMs?: Millis }
   | { readonly type: 'timer'; readonly lane: LaneKey }
   | { readonly type: 'pause' | 'resume'; readonly lane: LaneKey }
   | { readonly type: 'retune'; readonly lane: LaneKey; readonly limits: LaneLimits }

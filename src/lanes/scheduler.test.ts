@@ -569,6 +569,22 @@ describe('learning', () => {
     expect(desk.snapshot('lane').rpm).toBeGreaterThan(0);
   });
 
+  it('the window stays while answers wait for our own process, and grows for a provider that is slow itself', () => {
+    const inFlightAfter = (hostTurnMs: number): number => {
+      const desk = new Desk();
+      desk.open('lane');
+      for (let each = 0; each < 200; each += 1) desk.submit('lane');
+      for (let trip = 1; trip <= 4; trip += 1) {
+        desk.until(trip * 1_000);
+        const running = desk.starts.map((start) => start.call).filter((call) => !desk.ends.has(call));
+        for (const call of running) desk.tell({ type: 'end', call, result: { type: 'ok' }, hostTurnMs });
+      }
+      return desk.snapshot('lane').inFlight;
+    };
+    expect(inFlightAfter(500)).toBe(4);
+    expect(inFlightAfter(20)).toBe(56);
+  });
+
   it('what an earlier run learned is used from the first call, at four fifths', () => {
     const desk = new Desk();
     desk.open('lane', {}, { learned: [{ resource: 'requests', ratePerMinute: 600, capacity: 600, windowMs: 60_000 }] });

@@ -253,7 +253,7 @@ export class Scheduler {
         'End each started call exactly once.',
       );
     }
-    const again = this.ending.end(call, event.result, this.aborted, now);
+    const again = this.ending.end(call, event, this.aborted, now);
     if (again) this.enqueue(call, now);
     if (call.lane.closedReason !== undefined) this.emptyClosed(call.lane, now);
     this.starter.pump(call.lane.group, now);

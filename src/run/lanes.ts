@@ -52,6 +52,7 @@ interface Ticket {
 export class Lanes implements ModelLanes {
   private readonly scheduler: Scheduler;
   private readonly clock: Clock;
+  private readonly turnMs: (() => number) | undefined;
   private readonly options: LanesOptions;
   private readonly tickets = new Map<number, Ticket>();
   private readonly timers = new Map<LaneKey, () => void>();
@@ -63,6 +64,7 @@ export class Lanes implements ModelLanes {
   constructor(options: LanesOptions) {
     this.options = options;
     this.clock = options.clock;
+    this.turnMs = options.clock.turnMeter?.();
     this.scheduler = new Scheduler({ ...options, events: options.onEvent !== undefined });
   }
 
@@ -235,7 +237,8 @@ export class Lanes implements ModelLanes {
     const result = attemptResult(outcome, heard, now);
     if (result.type === 'close' && outcome.kind === 'failure' && !this.closedBy.has(lane))
       this.closedBy.set(lane, outcome);
-    this.obey(this.scheduler.handle({ type: 'end', call: id, result }, now));
+    const hostTurnMs = this.turnMs?.() ?? 0;
+    this.obey(this.scheduler.handle({ type: 'end', call: id, result, hostTurnMs }, now));
   }
 
   private finish(id: number, end: CallEnd): void {

@@ -1,6 +1,4 @@
-import { Sha256 } from '@aws-crypto/sha256-js';
-import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import { SignatureV4 } from '@smithy/signature-v4';
+import type { defaultProvider as CredentialChainOf } from '@aws-sdk/credential-provider-node';
 import type { Clock } from '../../platform/clock.ts';
 import { parseHttpDate } from '../hint-grammar.ts';
 import type { HeaderValue, HttpHead } from '../http-client.ts';
@@ -25,7 +23,10 @@ export const bearerSigner = (key: Secret): Signer => ({
   learnTime: () => {},
 });
 
-/** Signs with given keys, or with what AWS's own chain finds (profile, web identity, container, instance). */
+/**
+ * Signs with given keys, or with what AWS's own chain finds (profile, web identity, container, instance). AWS's code is
+ * loaded with the first signature: it takes some 15 MB, and most runs never sign.
+ */
 export function awsSigner(
   region: string,
   keys: AwsKeys | undefined,
@@ -33,15 +34,23 @@ export function awsSigner(
   clock: Clock,
 ): Signer {
   let offsetMs = 0;
-  const chain = keys === undefined ? defaultProvider(profile === undefined ? {} : { profile }) : undefined;
+  // One chain for all calls: it remembers what it found until that runs out.
+  let chain: Promise<ReturnType<typeof CredentialChainOf>> | undefined;
+  const credentialsFor = (origin: string) => {
+    if (keys !== undefined) return revealed(keys, origin);
+    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) =>
+      defaultProvider(profile === undefined ? {} : { profile }),
+    );
+    return chain;
+  };
   return {
     async sign(url, body) {
-      const signer = new SignatureV4({
-        service: 'bedrock',
-        region,
-        sha256: Sha256,
-        credentials: chain ?? revealed(keys, url.origin),
-      });
+      const [{ SignatureV4 }, { Sha256 }, credentials] = await Promise.all([
+        import('@smithy/signature-v4'),
+        import('@aws-crypto/sha256-js'),
+        credentialsFor(url.origin),
+      ]);
+      const signer = new SignatureV4({ service: 'bedrock', region, sha256: Sha256, credentials });
       const request = {
         method: 'POST',
         protocol: url.protocol,
@@ -67,13 +76,13 @@ export function awsSigner(
 }
 
 function revealed(
-  keys: AwsKeys | undefined,
+  keys: AwsKeys,
   origin: string,
 ): { accessKeyId: string; secretAccessKey: string; sessionToken?: string } {
-  const sessionToken = keys?.sessionToken?.revealFor(origin);
+  const sessionToken = keys.sessionToken?.revealFor(origin);
   return {
-    accessKeyId: keys?.accessKeyId ?? '',
-    secretAccessKey: keys?.secretAccessKey.revealFor(origin) ?? '',
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey.revealFor(origin) ?? '',
     ...(sessionToken === undefined ? {} : { sessionToken }),
   };
 }
