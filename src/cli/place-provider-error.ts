@@ -1,4 +1,4 @@
-/** A provider that cannot be made, told at the line of the config that names it. */
+/** A provider that cannot be made, or a recording that is not there, told at the line of the config that names it. */
 import { ConfigError } from '../config/loading.ts';
 import { parseSource } from '../config/source-document.ts';
 import { ParlaneError } from '../domain/errors.ts';
@@ -7,6 +7,7 @@ import type { Suite } from '../domain/suite.ts';
 import { configFiles, shownPath } from '../platform/config-files.ts';
 import type { ProviderContext } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
+import type { RecordingFault } from '../run/check-recordings.ts';
 import type { CliContext } from './cli-context.ts';
 import { namedProviders } from './doctor/provider-health.ts';
 
@@ -24,13 +25,15 @@ function placeOf(value: unknown, id: string, path: Path = []): Path | undefined 
   return undefined;
 }
 
+const isDocument = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path);
+
 async function problemIn(
   path: string,
   error: ParlaneError,
   id: string,
   context: CliContext,
 ): Promise<Problem | undefined> {
-  if (!/\.(?:ya?ml|json)$/.test(path)) return undefined;
+  if (!isDocument(path)) return undefined;
   const document = parseSource(shownPath(path, context.cwd), (await configFiles.read(path)) ?? '');
   const place = placeOf(document.value, id);
   if (place === undefined) return undefined;
@@ -43,9 +46,31 @@ async function problemIn(
   return document.at(place, error.code === 'provider/unknown' ? message : what, hint === '' ? undefined : hint);
 }
 
+/** Recordings that tools of simulated conversations name and that are not there, each at its line. */
+async function placedRecordings(
+  faults: readonly RecordingFault[],
+  configs: readonly string[],
+  context: CliContext,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const path of configs.filter(isDocument)) {
+    const document = parseSource(shownPath(path, context.cwd), (await configFiles.read(path)) ?? '');
+    for (const { source, message, hint } of faults) {
+      const place = placeOf(document.value, source);
+      if (place !== undefined) problems.push(document.at(place, message, hint));
+    }
+  }
+  return problems;
+}
+
 /** The same error with its place; errors of another kind, and those whose place is not found, as they are. */
 export async function placed(error: unknown, configs: readonly string[], context: CliContext): Promise<unknown> {
-  if (!(error instanceof ParlaneError) || !error.code.startsWith('provider/')) return error;
+  if (!(error instanceof ParlaneError)) return error;
+  if (error.code === 'recording/missing') {
+    const problems = await placedRecordings(error.fields['faults'] as readonly RecordingFault[], configs, context);
+    return problems.length === 0 ? error : new ConfigError(problems);
+  }
+  if (!error.code.startsWith('provider/')) return error;
   const id = error.fields['provider'];
   if (typeof id !== 'string') return error;
   for (const path of configs) {

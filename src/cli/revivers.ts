@@ -4,6 +4,7 @@
  */
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
+import { refuseToPlayOn } from '../run/check-recordings.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
 import type { RunHost } from '../run/run-plan.ts';
 import { rootOf } from '../run/suite-snapshot.ts';
@@ -38,4 +39,15 @@ export async function revive(record: RunRecord, snapshot: Json, context: CliCont
     'Resume it from that program with resumeRun().',
     { run: record.id },
   );
+}
+
+/** The same for a run that is played on: refused while nothing is spent when its tools could not answer. */
+export async function reviveToPlay(
+  record: RunRecord,
+  snapshot: Json,
+  context: CliContext,
+  store: Store,
+): Promise<Revived> {
+  await refuseToPlayOn(store, record.id, snapshot);
+  return revive(record, snapshot, context, store);
 }

@@ -6,6 +6,7 @@ import { type Problem, problemText } from '../domain/problem.ts';
 import type { FilePort } from './files.ts';
 import { type LoadedSpecification, loadSpecification, type SpecificationSnapshot } from './load-specification.ts';
 import { nearestOrAll } from './nearest-name.ts';
+import { type PlacedDocument, parsePlaced } from './placed-document.ts';
 
 export const defaultSpecification = 'default_prompts';
 /** Where the specifications that come with Parlane are. */
@@ -56,6 +57,12 @@ export class PromptSpecificationManager {
     const loaded = await this.validate(name);
     if (loaded.snapshot !== undefined) return loaded.snapshot;
     throw problemsError(`The prompt specification "${name}" cannot be used.`, loaded.problems);
+  }
+
+  /** The specification's text with the place of every value in it. */
+  async document(name: string = defaultSpecification): Promise<PlacedDocument> {
+    const { file, text } = await this.get(name);
+    return parsePlaced(file, text);
   }
 
   /** The specification's file and text, as they are. */

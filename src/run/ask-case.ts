@@ -9,9 +9,11 @@ import { graderName, resolveGrader } from '../grading/graders/grader-provider.ts
 import type { Trace } from '../grading/subject.ts';
 import type { EvalTemplates } from '../prompts/eval-template.ts';
 import { tracedEffects } from './case-trace.ts';
+import type { Recordings } from './recorded-tools.ts';
 import type { RenderedCase } from './render-case.ts';
 import { simulateAgents } from './simulate-agents.ts';
 import { simulateUser } from './simulated-user.ts';
+import { agentsOf, simulatedUserOf } from './simulated-user-config.ts';
 import type { Asking } from './simulation.ts';
 
 export interface AskParts {
@@ -19,6 +21,8 @@ export interface AskParts {
   readonly templates: EvalTemplates;
   /** For conversations with tools. */
   readonly conversations: ConversationPorts;
+  /** For tools that answer as an earlier run recorded. */
+  readonly recordings?: Recordings;
   /** Who plays people when nobody is named: the model that grades by default, when there is a key for it. */
   readonly person?: string;
 }
@@ -48,16 +52,6 @@ const givenReply = (output: Json): Reply => ({
   cached: false,
 });
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The simulated user's config, when the test has one. */
-export function simulatedUserOf(provider: Json | undefined): JsonObject | undefined {
-  const id = isObject(provider) ? provider['id'] : provider;
-  if (id !== 'promptfoo:simulated-user') return undefined;
-  return isObject(provider) && isObject(provider['config']) ? provider['config'] : {};
-}
-
 /** Who plays the person: whom the config names, else who grades, else the target itself; before a sim: another sim. */
 function personFor(config: JsonObject, planned: PromptCase, detail: EvalDetail, parts: AskParts): string {
   const named = config['userProvider'] ?? config['provider'] ?? detail.test.options?.['provider'];
@@ -65,6 +59,11 @@ function personFor(config: JsonObject, planned: PromptCase, detail: EvalDetail, 
   if (/^sim(?::|$)/.test(detail.provider.id)) return 'sim:client';
   return parts.person ?? planned.column.provider;
 }
+
+const portsFor = ({ name, repeat, column }: PromptCase, { conversations, recordings }: AskParts): ConversationPorts =>
+  recordings === undefined
+    ? conversations
+    : { ...conversations, recorded: recordings.answersFor({ name, repeat, column: column.position }) };
 
 /** Asks for the answer of a case. `settings` says what the provider was set to, for the cache. */
 export async function askCase(
@@ -86,13 +85,14 @@ export async function askCase(
   const config = simulatedUserOf(test.provider);
   if (config !== undefined) {
     const person = personFor(config, planned, detail, parts);
-    const { templates, conversations, folder } = parts;
+    const { templates, folder } = parts;
     const render: Asking['render'] = (template, vars) => templates.render(template, vars);
     const asking = { config, target: planned.column.provider, person, name: planned.name, rendered, params, context };
     const whole: Asking = { ...asking, repeat, effects, render };
-    const simulated = isObject(config['specification'])
-      ? await simulateAgents(whole, conversations, folder)
-      : await simulateUser(whole);
+    const simulated =
+      agentsOf(test.provider) === undefined
+        ? await simulateUser(whole)
+        : await simulateAgents(whole, portsFor(planned, parts), folder);
     if (simulated.kind === 'failure') return { answer: simulated };
     const { reply, latencyMs } = simulated;
     return { answer: reply, latencyMs, trace: simulated.trace ?? trace(planned.key) };

@@ -21,6 +21,7 @@ import type { RunStore, Store } from '../store/store.ts';
 import { casesOf, didNotPass, rescoredConversation, type Scoring } from './again.ts';
 import { BatchCount, type BatchJob, type BatchStatus } from './batch-job.ts';
 import { resultOf, rowsOf } from './batch-rows.ts';
+import { refuseToPlayOn } from './check-recordings.ts';
 import { conversationRunner } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import type { RunObserver } from './event-log.ts';
@@ -35,7 +36,8 @@ import {
   specificationsJson,
   specificationsOf,
 } from './plan-conversations.ts';
-import { recordedTools } from './recorded-tools.ts';
+import { checkRecordings } from './project-conversations.ts';
+import { Recordings } from './recorded-tools.ts';
 import { type ReplayOutcome, replayCase } from './replay-case.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
 
@@ -98,6 +100,7 @@ export class BatchProcessor {
       );
     }
     for (const scenario of rest.scenarios) checkSetup({ ...rest, snapshot, scenario });
+    if (rest.useTools) await checkRecordings(manager, promptSpecName, snapshot, this.#store);
     const lengths = await this.#store.lengths(snapshot.specification.name);
     const expectedCalls = new Map(lengths.map(({ name: scenario, calls }) => [scenario, calls]));
     const cases = planConversations({ ...rest, snapshot, expectedCalls });
@@ -130,6 +133,7 @@ export class BatchProcessor {
   /** Goes on with a batch that was stopped or killed, in mid-conversation. */
   async resume(batchId: string, options: BatchRunOptions = {}): Promise<BatchJob> {
     const live = await this.#recorded(batchId);
+    await refuseToPlayOn(this.#store, batchId, await (await findRun(this.#store, runId(batchId))).snapshot());
     this.#live.set(batchId, live);
     return this.#work(batchId, live, (host) => resumeRun(runId(batchId), host), options);
   }
@@ -148,6 +152,7 @@ export class BatchProcessor {
   /** A new batch of those conversations that did not succeed: failed checks, failures and errors. */
   async retryFailed(batchId: string): Promise<BatchJob> {
     const run = await findRun(this.#store, runId(batchId));
+    await refuseToPlayOn(this.#store, batchId, await run.snapshot());
     const again = (await casesOf(run, didNotPass)).filter((one) => one.kind === 'conversation');
     return this.#again(run, again, 'retried');
   }
@@ -171,6 +176,7 @@ export class BatchProcessor {
     const original = await run.case(fork.index);
     if (original === undefined) throw unknownCase(batchId, fork.index);
     const { request, snapshot } = prepareFork(parent, original, await run.snapshot(), fork);
+    await refuseToPlayOn(this.#store, batchId, snapshot);
     const tries = fork.tries ?? 1;
     const facts = { ...factsOf([original], snapshot), total_scenarios: tries };
     const now = this.#clock.now();
@@ -285,7 +291,8 @@ export class BatchProcessor {
           prompt: onlyConversations,
           conversation: conversationRunner({
             specifications,
-            ports: { ...host.ports, recorded: recordedTools(this.#store) },
+            ports: host.ports,
+            recordings: new Recordings(this.#store),
             grading: host.grading,
           }),
         },

@@ -10,6 +10,7 @@ import type { Verdict } from '../domain/verdict.ts';
 import type { GradeOptions } from '../grading/grade.ts';
 import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import type { CaseResult, CaseRunners } from './case-runner.ts';
+import type { Recordings } from './recorded-tools.ts';
 import { scoreConversation } from './score-conversation.ts';
 
 /** What a conversation case holds, as plain data. */
@@ -27,6 +28,8 @@ export interface ConversationRunnerParts {
   /** The snapshots that the run's cases refer to, by hash. */
   readonly specifications: ReadonlyMap<string, SpecificationSnapshot>;
   readonly ports: ConversationPorts;
+  /** For tools that answer as an earlier run recorded; absent where no run is kept. */
+  readonly recordings?: Recordings;
   readonly grading: GradeOptions;
 }
 
@@ -34,10 +37,12 @@ export const conversationRunner =
   (parts: ConversationRunnerParts): CaseRunners['conversation'] =>
   async (one, { effects, progress }) => {
     const detail = detailOf(one);
-    const { specification, models, recorded, ...rest } = detail;
+    const { specification, models, recorded: finished, ...rest } = detail;
     const snapshot = snapshotFor(parts, specification);
-    const ports = { ...parts.ports, onProgress: progress };
-    const played = recorded ?? (await runConversation({ ...rest, models, snapshot }, effects, ports));
+    const asking = { name: one.name, repeat: one.repeat, column: one.column.position };
+    const recorded = parts.recordings === undefined ? {} : { recorded: parts.recordings.answersFor(asking) };
+    const ports = { ...parts.ports, ...recorded, onProgress: progress };
+    const played = finished ?? (await runConversation({ ...rest, models, snapshot }, effects, ports));
     const scoring = {
       scenario: detail.scenario,
       snapshot,

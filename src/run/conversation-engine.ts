@@ -18,13 +18,16 @@ import { realFiles } from '../platform/files.ts';
 import type { FilePort } from '../prompts/files.ts';
 import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import { defaultSpecification, PromptSpecificationManager } from '../prompts/specification-manager.ts';
+import type { Store } from '../store/store.ts';
 import { Budget } from './budget.ts';
+import { refuseMissingRecordings, replayedTools } from './check-recordings.ts';
 import { conversationRunner } from './conversation-case.ts';
 import { type ConversationHost, openConversationHost } from './conversation-host.ts';
 import { memoryJournal } from './journal.ts';
 import { Lanes } from './lanes.ts';
 import type { CallDesk } from './model-call.ts';
 import { planConversations } from './plan-conversations.ts';
+import { Recordings } from './recorded-tools.ts';
 import { runCase } from './run-case.ts';
 import { RunStop } from './run-stop.ts';
 
@@ -48,6 +51,8 @@ export interface EngineOptions {
   readonly clock?: Clock;
   readonly enrichment?: NonNullable<ConversationSetup['enrichment']>;
   readonly onEvent?: (event: LaneEvent) => void;
+  /** Where tools that replay a run find its answers. */
+  readonly store?: Store;
 }
 
 export interface CallLimits {
@@ -67,6 +72,7 @@ export class ConversationEngine {
   readonly #given = new Map<string, Provider>();
   readonly #open = new Map<string, Provider>();
   readonly #desk: CallDesk;
+  readonly #recordings: Recordings | undefined;
   #snapshot: Promise<SpecificationSnapshot> | undefined;
   #played = 0;
 
@@ -80,6 +86,7 @@ export class ConversationEngine {
     this.#specification = promptSpecName;
     this.#options = options;
     this.#clock = options.clock ?? realClock;
+    this.#recordings = options.store === undefined ? undefined : new Recordings(options.store);
     this.#host = openConversationHost({
       clock: this.#clock,
       env: options.env ?? environment(),
@@ -141,6 +148,7 @@ export class ConversationEngine {
       ...(enrichment === undefined ? {} : { enrichment }),
     };
     checkSetup({ ...batch, scenario });
+    if (useTools) await this.#checkRecordings(snapshot);
     const [planned] = planConversations({
       ...batch,
       scenarios: [{ ...scenario, variables: scenario.variables ?? {} }],
@@ -156,6 +164,11 @@ export class ConversationEngine {
     return this.#play(one, snapshot, signal);
   }
 
+  async #checkRecordings(snapshot: SpecificationSnapshot): Promise<void> {
+    const where = `The prompt specification "${snapshot.specification.name}"`;
+    await refuseMissingRecordings(replayedTools(snapshot), this.#recordings, where);
+  }
+
   async #play(
     one: ConversationCase,
     snapshot: SpecificationSnapshot,
@@ -169,6 +182,7 @@ export class ConversationEngine {
     const runner = conversationRunner({
       specifications: new Map([[snapshot.hash, snapshot]]),
       ports: this.#host.ports,
+      ...(this.#recordings === undefined ? {} : { recordings: this.#recordings }),
       grading: this.#host.grading,
     });
     const end = await runCase(one, {

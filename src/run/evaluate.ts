@@ -114,7 +114,7 @@ export async function evaluate(given: Suite, options: EvaluateOptions): Promise<
       'Add tests, or widen the filters.',
     );
   }
-  const snapshot = snapshotOf(suite, options.source ?? {});
+  const snapshot = snapshotOf(suite, options.source ?? {}, plan.replayed);
   const host = hostFor(opened, options, signal);
   const request = {
     name: suite.description ?? 'eval',

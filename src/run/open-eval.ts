@@ -16,7 +16,9 @@ import type { ClosableCodeRunner } from '../platform/code-runner.ts';
 import { realFiles } from '../platform/files.ts';
 import { createEvalTemplates, type TemplateFilter } from '../prompts/eval-template.ts';
 import type { HttpClient } from '../providers/http-client.ts';
+import type { Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
+import { type ReplayedTool, refuseMissingRecordings, replayedJson } from './check-recordings.ts';
 import { rowComparer } from './compare-eval.ts';
 import { waitOn } from './conversation-host.ts';
 import { createHooks } from './eval-hooks.ts';
@@ -26,6 +28,7 @@ import { type EvalSettings, evalSettings } from './eval-settings.ts';
 import type { InProcessFunctions } from './in-process.ts';
 import { Lanes } from './lanes.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
+import { Recordings } from './recorded-tools.ts';
 import { suiteJson } from './suite-snapshot.ts';
 import { toolHttp } from './tool-http.ts';
 
@@ -39,6 +42,8 @@ export interface OpenEvalOptions extends EvalSettings {
   /** Functions of the program that stand in the suite by name. */
   readonly functions?: InProcessFunctions;
   readonly maxWaitMs?: number;
+  /** Where tools of simulated conversations find the answers of earlier runs. */
+  readonly store?: Store;
 }
 
 export interface OpenEval {
@@ -90,11 +95,12 @@ function gradingPorts(
 }
 
 /** What a run must remember of its suite, without secrets. */
-export const snapshotOf = (suite: Suite, source: JsonObject = {}): Json => ({
+export const snapshotOf = (suite: Suite, source: JsonObject = {}, replayed: readonly ReplayedTool[] = []): Json => ({
   kind: 'eval',
   source: canonical(source),
   suite: suiteJson(suite),
   tests: suite.tests.count,
+  ...replayedJson(replayed),
 });
 
 /** Puts an eval together. Throws when a provider of it cannot be made; nothing was sent then. */
@@ -103,6 +109,8 @@ export async function openEval(suite: Suite, options: OpenEvalOptions): Promise<
   const signal = options.abortSignal ?? new AbortController().signal;
   const { clock, files, code } = options;
   const plan = await planEval(suite, { files, code, signal, ...settings });
+  const recordings = options.store === undefined ? undefined : new Recordings(options.store);
+  await refuseMissingRecordings(plan.replayed, recordings, 'The simulated conversations of this eval');
   const delay = settings.delayMs === undefined ? {} : { delayMs: settings.delayMs };
   const provider = evalProviders({ ...options, suite, ...delay });
   for (const { column } of plan.columns) provider(column.provider);
@@ -137,7 +145,7 @@ const codeWithin = (code: CodeRunner, limitMs: number | undefined): CodeRunner =
 /** What the cases of a suite are played with: templates, transforms, hooks, graders. */
 export function evalParts(
   suite: Suite,
-  options: Pick<OpenEvalOptions, 'clock' | 'files' | 'code' | 'http' | 'env' | 'timeoutMs'>,
+  options: Pick<OpenEvalOptions, 'clock' | 'files' | 'code' | 'http' | 'env' | 'timeoutMs' | 'store'>,
   signal: AbortSignal,
 ): EvalRunnerParts {
   const { files, env } = options;
@@ -162,6 +170,7 @@ export function evalParts(
       folder: suite.folder,
       templates,
       conversations: { http: toolHttp(options.http), code, wait: waitOn(options.clock) },
+      ...(options.store === undefined ? {} : { recordings: new Recordings(options.store) }),
       ...(hasGraderKey({ ...env, ...suite.env }) ? { person: defaultGraders({ ...env, ...suite.env }).text } : {}),
     },
   };

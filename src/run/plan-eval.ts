@@ -7,6 +7,7 @@ import type { ConfigFiles } from '../config/config-files.ts';
 import { type PrepareOptions, prepareTest } from '../config/prepare-test.ts';
 import type { PromptCase } from '../domain/case.ts';
 import type { CodeRunner } from '../domain/code-runner.ts';
+import type { Json } from '../domain/json.ts';
 import type { Suite, SuiteScenario, SuiteTest } from '../domain/suite.ts';
 import { looksAtRows } from '../grading/grade.ts';
 import { type EvalColumn, evalColumns } from '../plan/columns.ts';
@@ -14,6 +15,7 @@ import { type ExpandOptions, testExpander } from '../plan/expand-tests.ts';
 import { filterTests, isFiltered, parseRange, scenarioSeed, type TestFilters } from '../plan/filter-tests.ts';
 import { scenarioTests, withDefaultVars } from '../plan/merge-test.ts';
 import { readsVariable } from '../prompts/eval-template.ts';
+import { type ReplayedTool, replayedToolsOf } from './check-recordings.ts';
 
 export interface PlanEvalOptions {
   readonly files: ConfigFiles;
@@ -31,6 +33,8 @@ export interface EvalPlan {
   readonly planned: number;
   /** How cases depend on each other, known before the first one is made. */
   readonly traits: { readonly serial: boolean; readonly stateful: boolean };
+  /** Tools of simulated conversations that answer from the recording of an earlier run. */
+  readonly replayed: readonly ReplayedTool[];
   /** The cases: those of the serial phase first, everything else in the plan's order. Indexes are the plan's. */
   cases(): AsyncIterable<PromptCase>;
 }
@@ -121,6 +125,7 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
   return {
     columns,
     planned: facts.planned,
+    replayed: facts.replayed,
     traits: { serial: facts.hasSerial, stateful: facts.keepsOutputs || reads },
     async *cases() {
       if (!facts.hasSerial) yield* expand(undefined);
@@ -137,18 +142,27 @@ async function surveyTests(
   tests: AsyncIterable<SuiteTest>,
   settings: ExpandOptions,
   uniform: boolean,
-): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean }> {
+): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean; replayed: ReplayedTool[] }> {
   const expander = testExpander(suite, settings);
   const defaults = suite.defaultTest.options ?? {};
   let planned = 0;
   let keepsOutputs = Boolean(defaults['storeOutputAs']);
   let hasSerial = defaults['runSerially'] === true;
+  const replayed = new Map<string, ReplayedTool>();
+  const note = (provider: Json | undefined): void => {
+    for (const one of replayedToolsOf(provider)) replayed.set(JSON.stringify(one), one);
+  };
+  note(suite.defaultTest.provider);
   for await (const test of tests) {
     planned += expander.count(test);
     keepsOutputs ||= Boolean(test.options?.['storeOutputAs']);
     hasSerial ||= test.options?.['runSerially'] === true;
+    note(test.provider);
     // The first row of such a table stands for all of them.
-    if (uniform) return { planned: planned * suite.tests.count, keepsOutputs, hasSerial };
+    if (uniform) {
+      planned *= suite.tests.count;
+      break;
+    }
   }
-  return { planned, keepsOutputs, hasSerial };
+  return { planned, keepsOutputs, hasSerial, replayed: [...replayed.values()] };
 }

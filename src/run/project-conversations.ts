@@ -11,7 +11,9 @@ import { loadScenarios } from '../prompts/load-scenarios.ts';
 import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import { PromptSpecificationManager, problemsError } from '../prompts/specification-manager.ts';
 import type { Store } from '../store/store.ts';
+import { recordingFaults, replayedTools } from './check-recordings.ts';
 import type { ConversationBatch } from './plan-conversations.ts';
+import { Recordings } from './recorded-tools.ts';
 
 export interface ProjectBatch extends ConversationBatch {
   readonly name: string;
@@ -37,7 +39,10 @@ async function batchOf(
   manager: PromptSpecificationManager,
   store: Store | undefined,
 ): Promise<ProjectBatch> {
-  const snapshot = await manager.snapshot(entry['spec'] as string | undefined);
+  const spec = entry['spec'] as string | undefined;
+  const snapshot = await manager.snapshot(spec);
+  const useTools = entry['use_tools'] !== false;
+  if (useTools && store !== undefined) await checkRecordings(manager, spec, snapshot, store);
   const models = modelsOf(entry, at, suite);
   const enrichment = entry['enrichment'] as ConversationBatch['enrichment'];
   const scenarios = await scenariosOf(
@@ -52,7 +57,7 @@ async function batchOf(
     name: (entry['name'] as string | undefined) ?? snapshot.specification.name,
     snapshot,
     scenarios,
-    useTools: entry['use_tools'] !== false,
+    useTools,
     models,
     batch: said({
       maxTurns: entry['max_turns'],
@@ -66,6 +71,22 @@ async function batchOf(
   };
   for (const scenario of scenarios) checkSetup({ ...batch, scenario });
   return batch;
+}
+
+/** Refuses tools that replay what nobody recorded, each at its line of the specification. */
+export async function checkRecordings(
+  manager: PromptSpecificationManager,
+  name: string | undefined,
+  snapshot: SpecificationSnapshot,
+  store: Store,
+): Promise<void> {
+  const faults = await recordingFaults(replayedTools(snapshot), new Recordings(store));
+  if (faults.length === 0) return;
+  const document = await manager.document(name);
+  const problems = faults.map(({ tool, message, hint }) =>
+    document.problem(['tools', tool, 'backend', 'replay'], message, hint),
+  );
+  throw problemsError(`The prompt specification "${snapshot.specification.name}" cannot be used.`, problems);
 }
 
 const said = <T extends object>(parts: T): object =>

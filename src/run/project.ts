@@ -17,6 +17,7 @@ import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
 import type { HttpClient } from '../providers/http-client.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
+import { refuseMissingRecordings, replayedJson } from './check-recordings.ts';
 import { rowComparer } from './compare-eval.ts';
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
@@ -31,7 +32,7 @@ import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
 import { type ProjectBatch, projectBatches } from './project-conversations.ts';
-import { recordedTools } from './recorded-tools.ts';
+import { Recordings } from './recorded-tools.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
 
@@ -88,6 +89,8 @@ export async function openProject(given: ProjectOptions): Promise<Project> {
   const options = { ...given, suite };
   const settings = evalSettings(suite, options, options.env);
   const evals = hasEvals(suite) ? await planEval(suite, { ...options, ...settings }) : undefined;
+  const recordings = options.store === undefined ? undefined : new Recordings(options.store);
+  await refuseMissingRecordings(evals?.replayed ?? [], recordings, 'The simulated conversations of this eval');
   const batches = await projectBatches(suite, options.store, options.specsFolder);
   const conversations = planBatches(batches, evals?.planned ?? 0, evals?.columns.length ?? 0, options.repeat);
   const host = projectHost(options, new Map(batches.map(({ snapshot }) => [snapshot.hash, snapshot])));
@@ -108,6 +111,7 @@ export async function openProject(given: ProjectOptions): Promise<Project> {
       kind: 'project',
       suite: suiteJson(suite),
       specifications: specificationsJson(batches.map(({ snapshot }) => snapshot)),
+      ...replayedJson(evals?.replayed ?? []),
     },
     settings: runSettings(suite, settings, options),
     globalCap: settings.maxConcurrency,
@@ -228,7 +232,7 @@ export function projectHost(
   });
   const parts = evalParts(suite, options, signal);
   const host = specifications.size === 0 ? undefined : openConversationHost({ clock, env, folder: suite.folder });
-  const recorded = options.store === undefined ? {} : { recorded: recordedTools(options.store) };
+  const recordings = options.store === undefined ? {} : { recordings: new Recordings(options.store) };
   return {
     provider,
     lanes: (onEvent) => newLanes(suite, clock, settings, onEvent),
@@ -238,7 +242,7 @@ export function projectHost(
       conversation:
         host === undefined
           ? () => Promise.reject(new Error('this project holds no conversations'))
-          : conversationRunner({ specifications, ports: { ...host.ports, ...recorded }, grading: host.grading }),
+          : conversationRunner({ specifications, ports: host.ports, grading: host.grading, ...recordings }),
     },
     close: async () => host?.close(),
   };

@@ -331,6 +331,14 @@ describe('a replay tool', () => {
     expect(await call('a', {})).toBe('run-1/a');
     expect(await call('a', {})).toMatchObject({ error: expect.stringContaining('has no answer for call 2') });
   });
+
+  it('counts calls with the same arguments, whatever was called between them', async () => {
+    const { call } = await rig(`  a: {description: d, parameters: ${object}, backend: {replay: run-1}}`, {
+      recorded: async (_, { args, number }) => `${JSON.stringify(args)} ${number}`,
+    });
+    const said = [await call('a', { n: 1 }), await call('a', { n: 2 }), await call('a', { n: 2 })];
+    expect(said).toEqual(['{"n":1} 1', '{"n":2} 1', '{"n":2} 2']);
+  });
 });
 
 describe('faults on demand', () => {

@@ -15,7 +15,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { ToolDefinition } from '../domain/message.ts';
-import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
+import { canonical, type SpecificationSnapshot } from '../prompts/load-specification.ts';
 import { compileParameters, validationMessage } from '../prompts/parameter-schema.ts';
 import { shippedTools } from '../prompts/shipped-tools.ts';
 import type { ToolSpecification } from '../prompts/specification.ts';
@@ -33,7 +33,7 @@ export interface ToolPorts {
   readonly http: HttpPort;
   readonly code: CodeRunner;
   readonly wait: (ms: Millis, signal: AbortSignal) => Promise<void>;
-  /** The answer an earlier run recorded for the n-th call of a tool; undefined when it has none. */
+  /** The answer an earlier run recorded for the n-th call of a tool with these arguments; undefined when it has none. */
   readonly recorded?: (
     source: string,
     call: { readonly tool: string; readonly args: JsonObject; readonly number: number },
@@ -46,6 +46,7 @@ export interface ToolSession {
   /** Decides the luck of tools with faults. */
   readonly seed: string;
   world: JsonObject;
+  /** Calls so far: per tool, and per tool and arguments. */
   readonly calls: Map<string, number>;
 }
 
@@ -68,6 +69,18 @@ export interface ToolOutcome {
 }
 
 const defaultTimeoutMs = 30_000;
+
+/** Which call of the session this is: among all of its tool, and among those with the same arguments. */
+interface CallCount {
+  readonly number: number;
+  readonly same: number;
+}
+
+function counted({ calls }: ToolSession, what: string): number {
+  const number = (calls.get(what) ?? 0) + 1;
+  calls.set(what, number);
+  return number;
+}
 
 export class ToolEmulator {
   readonly #tools: ReadonlyMap<string, ToolSpecification>;
@@ -123,13 +136,14 @@ export class ToolEmulator {
     const declared = Object.hasOwn(Object(tool.parameters['properties']), 'execution_message');
     const validate = compiled(request.name, tool);
     if (!validate(declared ? parsed.args : bare)) return failed(validationMessage(validate.errors ?? []));
-    const number = (session.calls.get(request.name) ?? 0) + 1;
-    session.calls.set(request.name, number);
+    const number = counted(session, request.name);
+    const isReplayed = tool.backend.replay !== undefined;
+    const same = isReplayed ? counted(session, `${request.name}\n${canonical(bare)}`) : number;
     const recorded = await effects.perform(
       'tool',
       request.path,
       { tool: request.name, session_id: session.id, arguments: bare },
-      (options) => this.#answer(tool, bare, number, session, request, options),
+      (options) => this.#answer(tool, bare, { number, same }, session, request, options),
     );
     return this.#settle(session, recorded);
   }
@@ -147,7 +161,7 @@ export class ToolEmulator {
   async #answer(
     specification: ToolSpecification,
     args: JsonObject,
-    number: number,
+    calls: CallCount,
     session: ToolSession,
     request: ToolRequest,
     options: { readonly signal: AbortSignal; readonly idempotencyKey: string },
@@ -157,7 +171,7 @@ export class ToolEmulator {
     try {
       if (draw !== undefined && draw.delayMs > 0) await this.#ports.wait(draw.delayMs, options.signal);
       if (draw?.error === true) return { error: 'the tool is out of order (a fault on demand)' };
-      const answer = await this.#ask(specification, args, number, session, request, options);
+      const answer = await this.#ask(specification, args, calls, session, request, options);
       const text = resultText(answer.value);
       if ('fault' in text) return { error: text.fault };
       const said = draw?.malformed === true ? malformedText(text.text) : text.text;
@@ -170,12 +184,13 @@ export class ToolEmulator {
   async #ask(
     { backend, timeoutMs }: ToolSpecification,
     args: JsonObject,
-    number: number,
+    calls: CallCount,
     session: ToolSession,
     request: ToolRequest,
     options: { readonly signal: AbortSignal; readonly idempotencyKey: string },
   ): Promise<{ readonly value: unknown; readonly write?: Write }> {
     const limit = Math.max(1, Math.min(timeoutMs ?? backend.http?.timeoutMs ?? defaultTimeoutMs, request.timeoutMs));
+    const { number, same } = calls;
     const call = { session_id: session.id, tool: request.name, path: request.path, call_number: number };
     if (backend.state !== undefined) return runState(backend.state, args, session.world);
     if (backend.script !== undefined) return { value: runScript(backend.script, args, number, session.world) };
@@ -193,8 +208,7 @@ export class ToolEmulator {
           options.signal,
         ),
       };
-    if (backend.replay !== undefined)
-      return { value: await this.#runReplay(backend.replay, request.name, args, number) };
+    if (backend.replay !== undefined) return { value: await this.#runReplay(backend.replay, request.name, args, same) };
     return { value: backend.static };
   }
 
@@ -219,9 +233,9 @@ export class ToolEmulator {
 
   async #runReplay(source: string, tool: string, args: JsonObject, number: number): Promise<Json> {
     const answer = await this.#ports.recorded?.(source, { tool, args, number });
-    if (answer === undefined)
-      throw new Error(`the recording "${source}" has no answer for call ${number} of "${tool}"`);
-    return answer;
+    if (answer !== undefined) return answer;
+    const shown = JSON.stringify(args).slice(0, 500);
+    throw new Error(`the recording "${source}" has no answer for call ${number} of "${tool}" with ${shown}`);
   }
 }
 

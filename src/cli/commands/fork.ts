@@ -18,7 +18,7 @@ import { storeOption, withStore } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readNamedFile } from '../read-scenarios.ts';
-import { type Revived, revive } from '../revivers.ts';
+import { type Revived, reviveToPlay } from '../revivers.ts';
 import { called, outcomeJson } from '../tell-run.ts';
 
 interface ForkOptions {
@@ -110,7 +110,7 @@ async function play(
   const record = await found.run.record();
   const { request, snapshot } = prepareFork(found.run.id, original, await found.run.snapshot(), fork);
   using interrupt = listenForStop(context);
-  const revived: Revived = await revive(record, snapshot, context, store);
+  const revived: Revived = await reviveToPlay(record, snapshot, context, store);
   try {
     if (fork.model !== undefined) await revived.provider(fork.model);
     const watched = {

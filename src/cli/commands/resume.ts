@@ -9,7 +9,7 @@ import { exitCodeOf } from '../exit-code.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
-import { revive } from '../revivers.ts';
+import { reviveToPlay } from '../revivers.ts';
 import { outcomeJson } from '../tell-run.ts';
 
 interface ResumeOptions {
@@ -43,7 +43,7 @@ async function resume(
   const record = await chooseRun(store, name, ({ status }) => again || status !== 'complete');
   const changes = parseBudget(options.budget);
   using interrupt = listenForStop(context);
-  const revived = await revive(record, await (await findRun(store, record.id)).snapshot(), context, store);
+  const revived = await reviveToPlay(record, await (await findRun(store, record.id)).snapshot(), context, store);
   const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
   try {
     const { result } = await playWatched(context, watched, interrupt, (stage) =>

@@ -12,7 +12,7 @@ import { findCase } from '../find-case.ts';
 import { chooseShownRun, storeOption, withStore } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
-import { revive } from '../revivers.ts';
+import { reviveToPlay } from '../revivers.ts';
 import { outcomeJson, tellRun } from '../tell-run.ts';
 
 interface RetryOptions {
@@ -53,7 +53,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
     const snapshot = await run.snapshot();
     const { maxDurationMs: _, ...settings } = settingsOf(record.options);
     using interrupt = listenForStop(context);
-    const revived = await revive(record, snapshot, context, store);
+    const revived = await reviveToPlay(record, snapshot, context, store);
     try {
       const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
       // Numbers and keys stay, so that the new rows can be looked up and compared like the old ones.

@@ -6,7 +6,7 @@ import { conversationRunner } from '../../run/conversation-case.ts';
 import { openConversationHost } from '../../run/conversation-host.ts';
 import { Lanes } from '../../run/lanes.ts';
 import { specificationsOf } from '../../run/plan-conversations.ts';
-import { recordedTools } from '../../run/recorded-tools.ts';
+import { Recordings } from '../../run/recorded-tools.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import type { Revived } from '../revivers.ts';
@@ -20,7 +20,8 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
       prompt: () => Promise.reject(new ParlaneError('batch/prompt-case', 'A batch holds conversations only.', '')),
       conversation: conversationRunner({
         specifications: specificationsOf(snapshot),
-        ports: { ...host.ports, recorded: recordedTools(store) },
+        ports: host.ports,
+        recordings: new Recordings(store),
         grading: host.grading,
       }),
     },

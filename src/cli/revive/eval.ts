@@ -10,6 +10,7 @@ import type { EvalSettings } from '../../run/eval-settings.ts';
 import { planEval } from '../../run/plan-eval.ts';
 import { projectHost } from '../../run/project.ts';
 import { rootOf, suiteOf } from '../../run/suite-snapshot.ts';
+import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { openWorkshop, type Workshop } from '../open-workshop.ts';
 import type { Revived } from '../revivers.ts';
@@ -30,11 +31,11 @@ async function* plannedAgain(source: EvalSource, workshop: Workshop, context: Cl
   yield* (await planEval(suite, { files: configFiles, code, signal, ...settings })).cases();
 }
 
-export async function revive(snapshot: Json, context: CliContext): Promise<Revived> {
+export async function revive(snapshot: Json, context: CliContext, store: Store): Promise<Revived> {
   const { suite, source = {} } = rootOf(snapshot) as unknown as { readonly suite: Json; readonly source?: EvalSource };
   const workshop = openWorkshop(context);
   const { signal } = new AbortController();
-  const host = projectHost({ ...workshop, ...source.settings, suite: suiteOf(suite), signal }, new Map());
+  const host = projectHost({ ...workshop, ...source.settings, suite: suiteOf(suite), signal, store }, new Map());
   return {
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
