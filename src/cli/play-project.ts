@@ -10,15 +10,18 @@ import { hostOn, type Stage } from './play-watched.ts';
 export interface PlayOptions {
   /** Identical calls in flight are made once. */
   readonly coalesce?: boolean;
+  /** Result files that were asked for; kept with the run for whoever resumes it. */
+  readonly output?: readonly string[];
 }
 
 export async function playProject(
   { project, store }: RunProject,
   cases: CaseSource,
   stage: Stage,
-  { coalesce = false }: PlayOptions = {},
+  { coalesce = false, output }: PlayOptions = {},
 ): Promise<RunOutcome> {
-  const request = { name: project.name, snapshot: project.snapshot, cases, settings: project.settings };
+  const settings = { ...project.settings, ...(output === undefined ? {} : { outputs: output }) };
+  const request = { name: project.name, snapshot: project.snapshot, cases, settings };
   // A list tells its own length and how its cases depend on each other; a stream does not.
   const known = Array.isArray(cases) ? {} : { planned: project.planned, traits: project.traits };
   const lanes: RunHost['lanes'] = ({ onEvent }) => project.lanes(onEvent);

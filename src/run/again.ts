@@ -12,6 +12,7 @@ import type { Answer, RunStore } from '../store/store.ts';
 import { detailOf } from './conversation-case.ts';
 import { rowsOf } from './read-run.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun } from './run-plan.ts';
+import { inheritedSettings, settingsJson } from './run-settings.ts';
 
 export interface Scoring {
   readonly judge?: ModelChoice;
@@ -99,7 +100,7 @@ export async function rescoreRun(id: RunId, scoring: Scoring, host: RunHost): Pr
     name: record.name,
     createdAt: now,
     snapshot: await parent.snapshot(),
-    options: record.options,
+    options: settingsJson(inheritedSettings(record.options)),
   });
   let planned = 0;
   for await (const row of rowsOf(parent)) if (await addRescored(parent, child, row, planned, scoring)) planned += 1;

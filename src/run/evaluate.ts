@@ -8,7 +8,7 @@ import type { RunId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { Suite } from '../domain/suite.ts';
-import type { EvalColumn } from '../plan/columns.ts';
+import { type EvalColumn, evalColumns } from '../plan/columns.ts';
 import { type Derive, evalSummary } from '../reporters/promptfoo/column-metrics.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import type { CasedRow } from './case-runner.ts';
@@ -18,6 +18,7 @@ import { extendSuite } from './extend-suite.ts';
 import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
+import { sha256 } from './plan-eval.ts';
 import { retryRun } from './retry-run.ts';
 import { findRun, type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
@@ -44,6 +45,8 @@ export interface EvaluateOptions extends OpenEvalOptions, Pick<RunHost, 'owner' 
   /** With `resume`: its error rows are run again too. */
   readonly retryErrors?: boolean;
   readonly budgetUsd?: number;
+  /** Result files that were asked for; kept with the run for whoever resumes it, not written here. */
+  readonly outputs?: readonly string[];
   /** Where the suite came from, for a later resume: `{configs, overrides}`. */
   readonly source?: JsonObject;
 }
@@ -69,6 +72,7 @@ function settingsFor(suite: Suite, opened: OpenEval, options: EvaluateOptions): 
     ...(maxEvalTimeMs === undefined ? {} : { maxDurationMs: maxEvalTimeMs }),
     ...(budgetUsd === undefined ? {} : { budgetUsdMicros: Math.round(budgetUsd * 1_000_000) }),
     ...(opened.maxWaitMs === undefined ? {} : { maxWaitMs: opened.maxWaitMs }),
+    ...(options.outputs === undefined ? {} : { outputs: options.outputs }),
   };
 }
 
@@ -129,7 +133,7 @@ export async function evaluate(given: Suite, options: EvaluateOptions): Promise<
   const warn = (message: string): void => {
     for (const observe of options.observers ?? []) observe({ type: 'warning', at: options.clock.now(), message });
   };
-  const table = await tableOf(outcome, suite, opened, options, warn);
+  const table = await tableOf(outcome, suite, plan.columns, options, warn);
   if (hooks.wants('afterAll')) {
     const results = await wholeResults(table.rows(), plan.columns, table.derive, options.clock.now() - startedAt);
     const context = { evalId: outcome.run, suite: suiteJson(suite), config: suiteJson(suite), ...results };
@@ -145,11 +149,19 @@ function carryOut(request: RunRequest, host: RunHost, options: EvaluateOptions):
   return retryErrors === true ? retryRun(resume, host) : resumeRun(resume, host, request.cases);
 }
 
+/** The table of a run that was resumed from its snapshot alone. */
+export const resumedTable = (
+  outcome: RunOutcome,
+  suite: Suite,
+  options: Pick<EvaluateOptions, 'store' | 'code'>,
+  warn: (message: string) => void,
+): Promise<EvalOutcome> => tableOf(outcome, suite, evalColumns(suite, sha256), options, warn);
+
 async function tableOf(
   outcome: RunOutcome,
   suite: Suite,
-  { plan: { columns } }: OpenEval,
-  options: EvaluateOptions,
+  columns: readonly EvalColumn[],
+  options: Pick<EvaluateOptions, 'store' | 'code'>,
   warn: (message: string) => void,
 ): Promise<EvalOutcome> {
   const run = await findRun(options.store, outcome.run);

@@ -4,6 +4,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseKey, type RunId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun } from './run-plan.ts';
+import { inheritedSettings, settingsJson } from './run-settings.ts';
 
 /** Which recorded steps stay as they were. */
 export interface Keep {
@@ -52,7 +53,7 @@ export async function forkCase(request: ForkRequest, host: RunHost): Promise<Run
     name: request.name ?? `${record.name}, forked`,
     createdAt: now,
     snapshot: { parent: await parent.snapshot(), note: request.note ?? null },
-    options: record.options,
+    options: settingsJson(inheritedSettings(record.options)),
   });
   const tries = Array.from({ length: request.tries ?? 1 }, (_, at): Case => {
     const changed = request.change(original);

@@ -13,11 +13,19 @@ export interface RunSettings {
   readonly maxWaitMs: Millis;
   /** How long answers in flight are awaited when the run stops. */
   readonly graceMs: Millis;
+  /** Result files that were asked for when it was started, so that whoever resumes it writes them too. */
+  readonly outputs?: readonly string[];
 }
 
 export const defaultSettings: RunSettings = { serialize: 'global', maxWaitMs: 15 * 60_000, graceMs: 1_000 };
 
-export const settingsJson = (settings: RunSettings): Json => ({ ...settings });
+export const settingsJson = (settings: RunSettings): Json => ({ ...settings }) as Json;
+
+/** The same for a run that comes of another: that one's files are not its own. */
+export function inheritedSettings(options: Json): RunSettings {
+  const { outputs: _, ...settings } = settingsOf(options);
+  return settings;
+}
 
 export const settingsOf = (options: Json): RunSettings => ({
   ...defaultSettings,

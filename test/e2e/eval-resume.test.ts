@@ -1,10 +1,14 @@
 /** Stopping an eval and going on with it: the table is the one of a run that nobody stopped. */
+import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { type FaultServer, paidTwice, startFaultServer } from '../../src/testing/index.ts';
 import { at, canonical, EvalPlace, numbered, type Started } from '../support/eval-process.ts';
 
-/** A server that presses Ctrl-C when the n-th request arrives. */
-async function serverStoppingAt(nth: number): Promise<{
+/** A server that presses Ctrl-C, or does worse, when the n-th request arrives. */
+async function serverStoppingAt(
+  nth: number,
+  stop: (started: Started) => void = (started) => started.interrupt(),
+): Promise<{
   server: FaultServer;
   prompts: string[];
   watch: (started: Started) => Started;
@@ -15,7 +19,7 @@ async function serverStoppingAt(nth: number): Promise<{
     latency: 30,
     replies: (request) => {
       prompts.push(`${request.key}|${request.prompt}`);
-      if (prompts.length === nth) started?.interrupt();
+      if (prompts.length === nth && started !== undefined) stop(started);
       return `${request.key} said ${request.lastText.length}`;
     },
   });
@@ -119,6 +123,63 @@ describe.concurrent('going on with a stopped eval', { timeout: 120_000 }, () => 
     server.behave({});
     expect((await place.start(command.split(' ')).ended).code).toBe(0);
     expect(place.rows()).toMatchObject([{ success: true }]);
+  });
+});
+
+describe.concurrent('going on with a killed eval by its run', { timeout: 120_000 }, () => {
+  const files = ['-o', 'out.json', 'out.csv'];
+  /** The columns that do not tell how long something took, or how often it was tried. */
+  const lasting = (row: Record<string, string>): object =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !/_ms$|^attempts$/.test(name)));
+  /** Keys are not kept with a run: here they come from the environment, before and after. */
+  const keys = { LEFT_KEY: 'left', RIGHT_KEY: 'right', ONE_KEY: 'one' };
+  const named = (url: string, name: string): object => ({
+    id: `openai:chat:${name}`,
+    config: { apiBaseUrl: `${url}/v1`, apiKeyEnvar: `${name.toUpperCase()}_KEY` },
+  });
+  const two = (url: string): object => ({ ...twoProviders(url), providers: [named(url, 'left'), named(url, 'right')] });
+  const written = (place: EvalPlace): { rows: object[]; table: object[] } => {
+    const { results } = JSON.parse(place.read('out.json')).results;
+    return {
+      rows: canonical(results),
+      table: (parse(place.read('out.csv'), { columns: true }) as Record<string, string>[]).map(lasting),
+    };
+  };
+
+  it('writes the files that the eval was asked for, as an uninterrupted one does', async () => {
+    const { server, watch } = await serverStoppingAt(14, ({ child }) => void child.kill('SIGKILL'));
+    await using _server = server;
+    using place = new EvalPlace();
+    place.config(two(server.url));
+    expect((await watch(place.start(['eval', '--no-cache', '-j', '4', ...files], keys)).ended).code).toBe(null);
+    expect(place.has('out.json') || place.has('out.csv')).toBe(false);
+    const [{ id }] = JSON.parse((await place.start(['runs', '--json']).ended).out).runs;
+    const { code, err } = await place.start(['resume', id], keys).ended;
+    expect([code, err]).toEqual([100, expect.stringContaining('Written: out.csv')]);
+    const whole = await serverStoppingAt(Number.POSITIVE_INFINITY);
+    await using _whole = whole.server;
+    using other = new EvalPlace();
+    await other.config(two(whole.server.url)).start(['eval', '--no-cache', ...files], keys).ended;
+    expect(written(place).rows).toHaveLength(40);
+    expect(written(place)).toEqual(written(other));
+  });
+
+  it('writes what the config asks for, and other files when they are named', async () => {
+    const { server, watch } = await serverStoppingAt(3, ({ child }) => void child.kill('SIGKILL'));
+    await using _server = server;
+    using place = new EvalPlace();
+    const config = { providers: [named(server.url, 'one')], prompts: ['{{x}}'], tests: numbered(6) };
+    place.config({ ...config, outputPath: 'rows.jsonl' });
+    await watch(place.start(['eval', '--no-cache', '-j', '1'], keys)).ended;
+    const refused = await place.start(['resume', '-o', 'out.docx'], keys).ended;
+    const keyless = await place.start(['resume']).ended;
+    expect([refused.code, keyless.code, server.ledger.length]).toEqual([2, 2, 3]);
+    expect(keyless.err).toMatch(/ONE_KEY.*eval --resume/s);
+    expect((await place.start(['resume'], keys).ended).code).toBe(0);
+    expect(place.rows()).toHaveLength(6);
+    expect((await place.start(['resume', 'latest', '--errors-too', '-o', 'out.json'], keys).ended).code).toBe(0);
+    expect(JSON.parse(place.read('out.json')).results.results).toHaveLength(6);
+    expect(server.ledger).toHaveLength(7);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The built program in a folder of its own: `parlane eval` as a person runs it, and what it left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -82,6 +82,14 @@ export class EvalPlace implements Disposable {
   rows(name = 'rows.jsonl'): ResultRow[] {
     const lines = readFileSync(join(this.folder, name), 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ResultRow);
+  }
+
+  has(name: string): boolean {
+    return existsSync(join(this.folder, name));
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.folder, name), 'utf8');
   }
 
   [Symbol.dispose](): void {

@@ -81,6 +81,7 @@ export async function play(suite: Suite, session: EvalSession): Promise<EvalOutc
         abortSignal: stage.signal,
         ...stage,
         observers: flags.verbose === true ? [...stage.observers, rowLines(context)] : stage.observers,
+        outputs: suite.outputPath,
         source: sourceOf(session.configs, flags, context.cwd),
         ...(keeps ? { responseCache: openResponseCache({ folder: join(folder, 'cache'), now: realClock.now }) } : {}),
         ...(past === undefined ? {} : { resume: past.run, retryErrors: past.retryErrors }),

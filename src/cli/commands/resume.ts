@@ -1,20 +1,25 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
+import type { RunId } from '../../domain/ids.ts';
 import { counted } from '../../domain/measures.ts';
+import { realClock } from '../../platform/clock.ts';
 import { retryRun } from '../../run/retry-run.ts';
 import { findRun, type RunOutcome, resumeRun } from '../../run/run-plan.ts';
+import { settingsOf } from '../../run/run-settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
-import { reviveToPlay } from '../revivers.ts';
+import { type Revived, type RunFiles, reviveToPlay } from '../revivers.ts';
 import { outcomeJson } from '../tell-run.ts';
+import { checkOutput, writeRunFile } from './export.ts';
 
 interface ResumeOptions {
   readonly store?: string;
   readonly budget?: string;
+  readonly output?: readonly string[];
   readonly errorsToo?: boolean;
   readonly json?: boolean;
   readonly plain?: boolean;
@@ -44,18 +49,47 @@ async function resume(
   const changes = parseBudget(options.budget);
   using interrupt = listenForStop(context);
   const revived = await reviveToPlay(record, await (await findRun(store, record.id)).snapshot(), context, store);
+  const files = revived.outputs ?? runFiles(store, record.id, context);
+  const outputs = options.output ?? settingsOf(record.options).outputs ?? [];
+  const startedAt = realClock.now();
   const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
   try {
+    for (const path of outputs) files.check(path);
+    await makeProviders(store, record.id, revived);
     const { result } = await playWatched(context, watched, interrupt, (stage) =>
       again
         ? retryRun(record.id, hostOn(stage, store, revived))
         : resumeRun(record.id, hostOn(stage, store, revived), revived.cases, changes),
     );
+    for (const path of outputs) await files.write(path, result, startedAt);
+    if (options.json !== true) for (const path of outputs) context.complain(`Written: ${path}`);
     return result;
   } finally {
     await revived.close();
   }
 }
+
+/** A provider that cannot be made is told while no case of it has become an error. */
+async function makeProviders(store: Store, id: RunId, { provider }: Revived): Promise<void> {
+  for (const name of await (await findRun(store, id)).providers()) {
+    try {
+      await provider(name);
+    } catch (error) {
+      if (!(error instanceof ParlaneError) || error.code !== 'provider/missing-key') throw error;
+      const { message, code, fields } = error;
+      const cure = `A key that stands in a config is not kept with its runs; parlane eval --resume ${id} reads the config again.`;
+      throw new ParlaneError(code, message, cure, fields);
+    }
+  }
+}
+
+/** The files that `run` writes. */
+const runFiles = (store: Store, id: RunId, context: CliContext): RunFiles => ({
+  check: checkOutput,
+  async write(output) {
+    await writeRunFile(store, await (await findRun(store, id)).record(), { output }, context);
+  },
+});
 
 async function run(name: string | undefined, options: ResumeOptions, context: CliContext): Promise<void> {
   const store = await openExistingStore(context, options.store);
@@ -78,10 +112,11 @@ export function define(command: Command, context: CliContext): void {
     .argument('[run]', 'its name, or the beginning or end of it; the newest unfinished one unless told')
     .option(...storeOption)
     .option('--errors-too', 'ask again what ended in an error, also of a complete run')
+    .option('-o, --output <files...>', 'write the results to these files (default: those the run was started with)')
     .option('--budget <usd>', 'another spend cap for the whole run, in dollars')
     .addHelpText(
       'before',
-      'Examples:\n  parlane resume\n  parlane resume 20261115-2031 --budget 5\n  parlane resume --errors-too\n',
+      'Examples:\n  parlane resume\n  parlane resume 20261115-2031 --budget 5 -o report.html\n  parlane resume --errors-too\n',
     )
     .action((name: string | undefined, options: ResumeOptions) => run(name, options, context));
 }

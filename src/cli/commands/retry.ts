@@ -4,7 +4,7 @@ import { ParlaneError } from '../../domain/errors.ts';
 import type { Row } from '../../domain/row.ts';
 import { casesOf, didNotPass } from '../../run/again.ts';
 import { findRun, runPlan } from '../../run/run-plan.ts';
-import { settingsOf } from '../../run/run-settings.ts';
+import { inheritedSettings } from '../../run/run-settings.ts';
 import type { RunStore, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
@@ -51,7 +51,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
     const { run, cases } = names.length > 0 ? await named(store, names, options) : await failed(store, options);
     const record = await run.record();
     const snapshot = await run.snapshot();
-    const { maxDurationMs: _, ...settings } = settingsOf(record.options);
+    const { maxDurationMs: _, ...settings } = inheritedSettings(record.options);
     using interrupt = listenForStop(context);
     const revived = await reviveToPlay(record, snapshot, context, store);
     try {

@@ -2,16 +2,20 @@
  * Runs of `parlane eval`. The snapshot holds the suite and the cases are in the store, so that nothing is read again; only
  * a run that died before its whole plan was recorded needs its config files, and the flags it was started with.
  */
+import { resolve } from 'node:path';
 import { loadSuite } from '../../config/load-suite.ts';
 import type { SuiteOverrides } from '../../config/overrides.ts';
 import type { Json } from '../../domain/json.ts';
+import { realClock } from '../../platform/clock.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
 import type { EvalSettings } from '../../run/eval-settings.ts';
+import { resumedTable } from '../../run/evaluate.ts';
 import { planEval } from '../../run/plan-eval.ts';
 import { projectHost } from '../../run/project.ts';
 import { rootOf, suiteOf } from '../../run/suite-snapshot.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
+import { refuseUnknownEndings, writeOutputs } from '../commands/eval-outputs.ts';
 import { openWorkshop, type Workshop } from '../open-workshop.ts';
 import type { Revived } from '../revivers.ts';
 
@@ -35,11 +39,19 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
   const { suite, source = {} } = rootOf(snapshot) as unknown as { readonly suite: Json; readonly source?: EvalSource };
   const workshop = openWorkshop(context);
   const { signal } = new AbortController();
-  const host = projectHost({ ...workshop, ...source.settings, suite: suiteOf(suite), signal, store }, new Map());
+  const played = suiteOf(suite);
+  const host = projectHost({ ...workshop, ...source.settings, suite: played, signal, store }, new Map());
   return {
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
+    outputs: {
+      check: (path) => refuseUnknownEndings([path]),
+      async write(path, outcome, startedAt) {
+        const table = await resumedTable(outcome, played, { store, code: workshop.code }, context.complain);
+        await writeOutputs(resolve(context.cwd, path), table, played, { startedAt, now: realClock.now() });
+      },
+    },
     cases: plannedAgain(source, workshop, context, signal),
     close: async () => {
       await host.close();
