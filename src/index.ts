@@ -26,6 +26,7 @@ export type { Problem } from './domain/problem.ts';
 export type { Provider } from './domain/provider.ts';
 export type { Outcome, ProviderFailure, RateHints, Reply, Usage } from './domain/reply.ts';
 export type { Row, RowStatus } from './domain/row.ts';
+export type { RunEfficiency } from './domain/run-efficiency.ts';
 export type { RunEvent, RunTotals, StopReason } from './domain/run-event.ts';
 export type { Scenario, ScriptLine } from './domain/scenario.ts';
 export type { Suite, SuitePrompt, SuiteProvider, SuiteTest } from './domain/suite.ts';

@@ -55,8 +55,14 @@ describe('parlane simulate', () => {
     const faultsOf = resultValidator();
     for (const result of written.results) expect(faultsOf(result)).toEqual([]);
     expect(said.out).toContain('pass^k');
+    expect(said.out).toMatch(/limits +\d+ % of what the limits allow/);
     const summary = await parlane('summary', '--json');
-    expect(JSON.parse(summary.out)).toMatchObject({ planned: 8, scored: 8, run: written.batch_id });
+    expect(JSON.parse(summary.out)).toMatchObject({
+      planned: 8,
+      scored: 8,
+      run: written.batch_id,
+      efficiency: { makespanMs: expect.any(Number), bindingTerm: expect.any(String) },
+    });
   });
 
   it('plays without tools, and says which models play when none is named', async () => {

@@ -1,11 +1,13 @@
 import type { BatchSummary } from '../conversation/summarize-batch.ts';
 import { percent } from '../domain/measures.ts';
+import type { RunEfficiency } from '../domain/run-efficiency.ts';
+import { efficiencyWords } from '../reporters/efficiency-words.ts';
 
 const rate = (value: number | null): string => (value === null ? 'unknown' : percent(value));
 const number = (value: number | null): string => (value === null ? '-' : String(Math.round(value * 100) / 100));
 
 /** A batch's numbers for a person, each with what it stands on. */
-export function summaryText(summary: BatchSummary): string {
+export function summaryText(summary: BatchSummary, efficiency?: RunEfficiency | undefined): string {
   const { counts, evaluations } = summary;
   const interval = summary.success_interval;
   const range = interval === null ? '' : ` (95 % interval ${percent(interval.low)} to ${percent(interval.high)})`;
@@ -35,6 +37,7 @@ export function summaryText(summary: BatchSummary): string {
   lines.push(
     `time       median ${number(summary.duration_seconds.median)} s, 95 % below ${number(summary.duration_seconds.p95)} s`,
   );
+  if (efficiency !== undefined) lines.push(`limits     ${efficiencyWords(efficiency)}`);
   lines.push(`cost       ${summary.cost_usd === null ? 'price unknown' : `$${summary.cost_usd.toFixed(4)}`}`);
   return lines.join('\n');
 }

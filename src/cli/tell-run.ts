@@ -1,5 +1,7 @@
 /** What a person reads after a run, and what the process ends with. */
 import type { Forecast } from '../domain/forecast.ts';
+import type { RunEfficiency } from '../domain/run-efficiency.ts';
+import { efficiencyWords } from '../reporters/efficiency-words.ts';
 import { summaryLines } from '../reporters/terminal/summary.ts';
 import type { RunOutcome } from '../run/run-plan.ts';
 import type { CliContext } from './cli-context.ts';
@@ -28,6 +30,10 @@ export function tellRun(
   });
   context.print(`${lines.join('\n')}\nrun ${outcome.run}`);
 }
+
+/** How close to the least possible time, where that was measured. */
+export const closeness = ({ efficiency }: { readonly efficiency?: RunEfficiency | undefined }): string[] =>
+  efficiency === undefined ? [] : [`${efficiencyWords(efficiency)}.`];
 
 /** The outcome as data. */
 export const outcomeJson = ({ error, ...outcome }: RunOutcome): object => ({

@@ -1,6 +1,7 @@
 import type { CaseIndex, EpochMillis, RunId, UsdMicros } from './ids.ts';
 import type { LaneEvent } from './lane.ts';
 import type { Row, RowStatus } from './row.ts';
+import type { RunEfficiency } from './run-efficiency.ts';
 
 export interface RunTotals {
   readonly planned: number;
@@ -49,5 +50,7 @@ export type RunEvent =
       readonly at: EpochMillis;
       readonly totals: RunTotals;
       readonly complete: boolean;
+      /** How close to the least possible time it came, and where the time went; absent when no call was made. */
+      readonly efficiency?: RunEfficiency;
     }
   | LaneEvent;

@@ -15,10 +15,17 @@ export function reservation(call: QueuedCall, profile: AccountingProfile, output
 /** What stays taken once the provider has said what it counted; undefined where it did not say: the reservation stays. */
 export function realUse(profile: AccountingProfile, usage: Usage | undefined): number[] | undefined {
   if (profile.settle === 'reserved' || usage?.inputTokens === undefined) return undefined;
-  const cached = usage.cachedInputTokens ?? 0;
-  const input = usage.inputTokens - cached + cached * profile.cachedFactor + (usage.cacheWriteTokens ?? 0);
-  const output = (usage.outputTokens ?? 0) * (profile.reserve === 'input' ? 0 : profile.outputFactor);
+  const { input, output } = countedUse(profile, usage);
   return profile.separate ? [1, input + output, input, output] : [1, input + output, 0, 0];
+}
+
+/** The tokens of a call as the provider counts them; 0 where nothing was told. */
+export function countedUse(profile: AccountingProfile, usage: Usage | undefined): { input: number; output: number } {
+  const cached = usage?.cachedInputTokens ?? 0;
+  return {
+    input: (usage?.inputTokens ?? 0) - cached + cached * profile.cachedFactor + (usage?.cacheWriteTokens ?? 0),
+    output: (usage?.outputTokens ?? 0) * (profile.reserve === 'input' ? 0 : profile.outputFactor),
+  };
 }
 
 /** The output tokens of a reservation that the provider itself takes only when the answer is complete. */

@@ -19,8 +19,10 @@ import { assertNever, ParlaneError } from '../domain/errors.ts';
 import type { CaseIndex, EpochMillis, LaneKey, Millis } from '../domain/ids.ts';
 import type { Call, LaneEvent, LaneNode, LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
 import { Ending } from './ending.ts';
+import { type KnownLimit, knownLimits } from './known-limits.ts';
 import { LaneGroup } from './lane-group.ts';
 import { type LaneSpec, LaneState } from './lane-state.ts';
+import { type Spent, spentOn } from './lane-times.ts';
 import { LimitNode } from './limit-node.ts';
 import type { CallEnd, Command, SchedulerEvent } from './messages.ts';
 import { type CallInput, QueuedCall, resourceNames } from './queued-call.ts';
@@ -89,6 +91,16 @@ export class Scheduler {
   /** Every lane as it stands, in the order in which they were opened. */
   snapshot(now: EpochMillis): LaneSnapshot[] {
     return [...this.lanes.values()].map((lane) => snapshotOf(lane, now, this.gate.heldBy));
+  }
+
+  /** Shows every lane with what its time is spent on from now on. */
+  readonly standing = (see: (lane: LaneState, on: Spent) => void, now: EpochMillis): void => {
+    for (const lane of this.lanes.values()) see(lane, spentOn(lane, now, this.gate.heldBy));
+  };
+
+  /** The limits that the lanes stand under, as far as they are known. */
+  limits(): KnownLimit[] {
+    return knownLimits(this.lanes.values());
   }
 
   /** The limits a later run may start from. */

@@ -1,6 +1,7 @@
 import type { Column } from '../domain/case.ts';
 import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
+import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 
 /** What a report says about a run as a whole. */
@@ -13,6 +14,8 @@ export interface RunInfo {
   readonly durationMs: Millis | undefined;
   readonly totals: RunTotals;
   readonly complete: boolean;
+  /** How close its last sitting came to the least possible time; absent when it made no call. */
+  readonly efficiency?: RunEfficiency;
   readonly columns: readonly Column[];
   /** Seeds, versions, limits and the like, as `name: value`, in the order to show them. */
   readonly facts?: Readonly<Record<string, string>>;

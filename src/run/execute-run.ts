@@ -18,6 +18,7 @@ import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
 import { RowComparison } from './row-comparison.ts';
 import { runCase } from './run-case.ts';
+import { RunMeter } from './run-meter.ts';
 import type { RunHost, RunOutcome } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
 import { RunStop } from './run-stop.ts';
@@ -63,6 +64,7 @@ class RunExecution {
   readonly #controllers = new Map<CaseIndex, AbortController>();
   readonly #desk: CallDesk;
   readonly #comparison: RowComparison;
+  readonly #meter: RunMeter;
   /** Cases that an earlier process has begun: only these have something to replay. */
   #begun: ReadonlySet<CaseIndex> = new Set();
   #startedAt = 0;
@@ -88,6 +90,7 @@ class RunExecution {
       },
     });
     this.#providers = new OpenProviders(provider, store, this.#lanes, this.#budget.capped);
+    this.#meter = new RunMeter((name) => this.#providers.known(name));
     this.#lengths = new LengthBook(store);
     this.#intake = new PlanIntake(
       this.#run,
@@ -285,6 +288,7 @@ class RunExecution {
     const { clock, runners } = this.#host;
     const controller = new AbortController();
     this.#controllers.set(one.index, controller);
+    const meter = this.#meter.case(serial);
     if (serial) this.#lanes.openCase?.(one.index, one.serial === true ? 'phase' : 'gate');
     try {
       const history = this.#begun.has(one.index) ? await this.#run.history(one.index) : emptyHistory;
@@ -300,6 +304,7 @@ class RunExecution {
         timeoutMs: one.kind === 'prompt' ? this.#settings.timeoutMs : undefined,
         controller,
         progress: (note, at) => this.#events.emit({ type: 'case-progress', index: one.index, at, note }),
+        onStep: meter.add,
         onFirstSend: () => feed.firstSend(),
       });
       if (end.kind === 'suspended') return;
@@ -310,6 +315,7 @@ class RunExecution {
       if (!(cause instanceof StoreError)) throw cause;
       this.#stop.fail(cause);
     } finally {
+      meter.close();
       this.#controllers.delete(one.index);
       if (serial) this.#lanes.closeCase?.(one.index);
     }
@@ -379,6 +385,9 @@ class RunExecution {
   async #finish(): Promise<RunOutcome> {
     const { clock } = this.#host;
     const { reason, until } = this.#stop;
+    const facts = this.#lanes.facts?.();
+    const efficiency = facts === undefined ? undefined : this.#meter.tell(facts, clock.now() - this.#startedAt);
+    const told = efficiency === undefined ? {} : { efficiency };
     await this.#lengths.save();
     if (reason !== undefined) {
       this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...(until === undefined ? {} : { until }) });
@@ -389,18 +398,20 @@ class RunExecution {
     const counts = await this.#run.rowCounts();
     const totals = checkTally(cases, counts, this.#reported);
     const complete = counts.provisional === 0 && this.#intake.complete;
-    this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete });
+    this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete, ...told });
     this.#events.flush();
     await this.#run.change({
       status: complete ? 'complete' : 'suspended',
       stopReason: complete ? null : (reason ?? null),
       endedAt: clock.now(),
+      ...told,
       workedMs: ((await this.#run.record()).workedMs ?? 0) + (clock.now() - this.#startedAt),
     });
     return {
       run: this.#run.id,
       totals,
       complete,
+      ...told,
       ...(complete || reason === undefined ? {} : { stopReason: reason }),
       ...(until === undefined ? {} : { until }),
     };

@@ -13,11 +13,12 @@ import type { Provider } from '../domain/provider.ts';
 import type { Outcome, ProviderFailure, RateHints } from '../domain/reply.ts';
 import { attemptResult } from '../lanes/attempt-result.ts';
 import type { LaneSpec } from '../lanes/lane-state.ts';
-import type { CallEnd, Command } from '../lanes/messages.ts';
+import { LaneTimes } from '../lanes/lane-times.ts';
+import type { CallEnd, Command, SchedulerEvent } from '../lanes/messages.ts';
 import { type CallPlace, Scheduler, type SchedulerOptions } from '../lanes/scheduler.ts';
 import type { SerialMode } from '../lanes/serial-gate.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LaneCall, ModelLanes } from './model-lanes.ts';
+import type { LaneCall, LaneFacts, ModelLanes } from './model-lanes.ts';
 
 export interface LanesOptions extends Omit<SchedulerOptions, 'events'> {
   readonly clock: Clock;
@@ -58,6 +59,7 @@ export class Lanes implements ModelLanes {
   private readonly timers = new Map<LaneKey, () => void>();
   /** The failure that closed a lane: what every call left in it ends with. */
   private readonly closedBy = new Map<LaneKey, ProviderFailure>();
+  private readonly times: LaneTimes;
   private nextId = 1;
   private stopped: string | undefined;
 
@@ -65,6 +67,7 @@ export class Lanes implements ModelLanes {
     this.options = options;
     this.clock = options.clock;
     this.turnMs = options.clock.turnMeter?.();
+    this.times = new LaneTimes(options.clock.now());
     this.scheduler = new Scheduler({ ...options, events: options.onEvent !== undefined });
   }
 
@@ -85,7 +88,7 @@ export class Lanes implements ModelLanes {
   }
 
   openLane(spec: LaneSpec): void {
-    this.obey(this.scheduler.handle({ type: 'open', lane: spec }, this.clock.now()));
+    this.tell({ type: 'open', lane: spec });
   }
 
   /** Resolves when the call has ended for good, whatever came of it; rejects only for input that no lane can take. */
@@ -105,7 +108,7 @@ export class Lanes implements ModelLanes {
       const id = this.nextId++;
       this.tickets.set(id, newTicket(call, now, resolve));
       try {
-        this.obey(this.scheduler.handle({ type: 'submit', lane: call.lane, call: callInput(id, call) }, now));
+        this.tell({ type: 'submit', lane: call.lane, call: callInput(id, call) }, now);
       } catch (error) {
         this.tickets.delete(id);
         reject(error);
@@ -125,6 +128,16 @@ export class Lanes implements ModelLanes {
     return this.scheduler.load(lane);
   }
 
+  facts(): LaneFacts {
+    this.times.see(this.scheduler.standing, this.clock.now());
+    this.times.until(this.clock.now());
+    const rejections = new Map(this.snapshot().map((lane) => [lane.key, lane.rejections]));
+    return {
+      limits: this.scheduler.limits(),
+      lanes: [...this.times.told()].map(([lane, timeMs]) => ({ lane, timeMs, rejections: rejections.get(lane) ?? 0 })),
+    };
+  }
+
   /** Where the calls of a case are right now. */
   where(index: CaseIndex): CallPlace[] {
     return this.scheduler.where(index);
@@ -136,35 +149,35 @@ export class Lanes implements ModelLanes {
   }
 
   pause(lane: LaneKey): void {
-    this.obey(this.scheduler.handle({ type: 'pause', lane }, this.clock.now()));
+    this.tell({ type: 'pause', lane });
   }
 
   resume(lane: LaneKey): void {
-    this.obey(this.scheduler.handle({ type: 'resume', lane }, this.clock.now()));
+    this.tell({ type: 'resume', lane });
   }
 
   retune(lane: LaneKey, limits: LaneLimits): void {
-    this.obey(this.scheduler.handle({ type: 'retune', lane, limits }, this.clock.now()));
+    this.tell({ type: 'retune', lane, limits });
   }
 
   /** Announces a case that runs alone: in the serial phase, or behind the global gate. */
   openCase(index: CaseIndex, serial: SerialMode): void {
-    this.obey(this.scheduler.handle({ type: 'case-open', index, serial }, this.clock.now()));
+    this.tell({ type: 'case-open', index, serial });
   }
 
   closeCase(index: CaseIndex): void {
-    this.obey(this.scheduler.handle({ type: 'case-close', index }, this.clock.now()));
+    this.tell({ type: 'case-close', index });
   }
 
   cancelCase(index: CaseIndex): void {
-    this.obey(this.scheduler.handle({ type: 'cancel', index }, this.clock.now()));
+    this.tell({ type: 'cancel', index });
   }
 
   /** No new start; what waits ends as aborted, what is in flight is cancelled through its signal. */
   abort(reason = 'the abort'): void {
     if (this.stopped !== undefined) return;
     this.stopped = reason;
-    this.obey(this.scheduler.handle({ type: 'abort' }, this.clock.now()));
+    this.tell({ type: 'abort' });
   }
 
   /** Aborts and frees every timer. */
@@ -172,6 +185,12 @@ export class Lanes implements ModelLanes {
     this.abort('the shutdown');
     for (const cancel of this.timers.values()) cancel();
     this.timers.clear();
+  }
+
+  /** Tells the scheduler what happened, and does what it says. */
+  private tell(event: SchedulerEvent, now = this.clock.now()): void {
+    this.times.before(this.scheduler.standing, now);
+    this.obey(this.scheduler.handle(event, now));
   }
 
   private obey(commands: readonly Command[]): void {
@@ -204,7 +223,7 @@ export class Lanes implements ModelLanes {
     if (at === undefined) return;
     const fire = (): void => {
       this.timers.delete(lane);
-      this.obey(this.scheduler.handle({ type: 'timer', lane }, this.clock.now()));
+      this.tell({ type: 'timer', lane });
     };
     this.timers.set(lane, this.clock.at(at, fire));
   }
@@ -221,7 +240,7 @@ export class Lanes implements ModelLanes {
     const onHead = (hints: RateHints): void => {
       if (heard || hints.readings.length === 0) return;
       heard = true;
-      this.obey(this.scheduler.handle({ type: 'head', call: id, hints }, this.clock.now()));
+      this.tell({ type: 'head', call: id, hints });
     };
     const end = (outcome: Outcome): void => this.end(id, lane, outcome, heard);
     perform(ticket.call, ticket.abort.signal, onHead).then(end, (cause: unknown) => end(thrown(cause)));
@@ -237,8 +256,7 @@ export class Lanes implements ModelLanes {
     const result = attemptResult(outcome, heard, now);
     if (result.type === 'close' && outcome.kind === 'failure' && !this.closedBy.has(lane))
       this.closedBy.set(lane, outcome);
-    const hostTurnMs = this.turnMs?.() ?? 0;
-    this.obey(this.scheduler.handle({ type: 'end', call: id, result, hostTurnMs }, now));
+    this.tell({ type: 'end', call: id, result, hostTurnMs: this.turnMs?.() ?? 0 }, now);
   }
 
   private finish(id: number, end: CallEnd): void {

@@ -4,6 +4,8 @@ import type { CaseIndex, LaneKey } from '../domain/ids.ts';
 import type { LearnedLimit } from '../domain/lane.ts';
 import type { Provider, TokenEstimate } from '../domain/provider.ts';
 import type { Outcome, RateHints } from '../domain/reply.ts';
+import type { TimeSpent } from '../domain/run-efficiency.ts';
+import type { KnownLimit } from '../lanes/known-limits.ts';
 
 /** One model request on its way to a lane. */
 export interface LaneCall {
@@ -23,6 +25,12 @@ export interface LaneCall {
   perform(signal: AbortSignal, onHead: (hints: RateHints) => void): Promise<Outcome>;
 }
 
+/** What lanes know about themselves once a run is over. */
+export interface LaneFacts {
+  readonly limits: readonly KnownLimit[];
+  readonly lanes: readonly { readonly lane: LaneKey; readonly timeMs: TimeSpent; readonly rejections: number }[];
+}
+
 export interface ModelLanes {
   /** Makes the provider's lane known, with what an earlier run learned about it. Called once per lane. */
   open(provider: Provider, learned: readonly LearnedLimit[]): void;
@@ -32,6 +40,8 @@ export interface ModelLanes {
   closeCase?(index: CaseIndex): void;
   /** What this run has learned about a lane. */
   learned(lane: LaneKey): readonly LearnedLimit[];
+  /** The limits the calls stood under, and where the time went since the lanes were made. */
+  facts?(): LaneFacts;
   /** No new start, everything in flight is cancelled. */
   abort(reason: string): void;
   /** Frees timers; after `abort` or when nothing is left. */

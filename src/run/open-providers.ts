@@ -24,7 +24,7 @@ export class OpenProviders {
   readonly #lanes: ModelLanes;
   readonly #capped: boolean;
   readonly #open = new Map<string, Promise<Provider>>();
-  readonly #keys = new Map<string, LaneKey>();
+  readonly #known = new Map<string, Provider>();
   /** Lanes by key, settled once they are open: providers that share one wait for the first of them. */
   readonly #opened = new Map<LaneKey, Promise<void>>();
 
@@ -46,13 +46,18 @@ export class OpenProviders {
 
   /** The lane of a provider that was opened before. */
   lane(name: string): LaneKey | undefined {
-    return this.#keys.get(name);
+    return this.#known.get(name)?.laneKey;
+  }
+
+  /** A provider that was opened before. */
+  known(name: string): Provider | undefined {
+    return this.#known.get(name);
   }
 
   async #prepare(name: string): Promise<Provider> {
     const provider = await this.#resolve(name);
     if (this.#capped) refuseUnknownPrice(provider);
-    this.#keys.set(name, provider.laneKey);
+    this.#known.set(name, provider);
     const lane = this.#opened.get(provider.laneKey) ?? this.#openLane(provider);
     this.#opened.set(provider.laneKey, lane);
     await lane;

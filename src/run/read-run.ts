@@ -2,6 +2,7 @@
 import type { Column } from '../domain/case.ts';
 import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
+import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { RunStore, StoredEvent } from '../store/store.ts';
 import { totalsOf } from './tally.ts';
@@ -13,6 +14,7 @@ export interface StoredRunInfo {
   readonly durationMs: Millis | undefined;
   readonly totals: RunTotals;
   readonly complete: boolean;
+  readonly efficiency?: RunEfficiency;
   readonly columns: readonly Column[];
 }
 
@@ -60,6 +62,7 @@ export const readRun = (run: RunStore) => ({
       durationMs: record.workedMs,
       totals: totalsOf(record.planned ?? counts.total, counts),
       complete: record.status === 'complete',
+      ...(record.efficiency === undefined ? {} : { efficiency: record.efficiency }),
       columns: await run.columns(),
     };
   },

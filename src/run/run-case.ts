@@ -24,6 +24,8 @@ export interface CaseParts {
   readonly timeoutMs: Millis | undefined;
   readonly controller: AbortController;
   readonly progress: (note: string, at: EpochMillis) => void;
+  /** Told of every step that ends. */
+  readonly onStep?: (end: StepEnd) => void;
   /** The case's first call is about to be sent, or the case is over without one. */
   readonly onFirstSend: () => void;
 }
@@ -110,6 +112,7 @@ export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
   };
   const onEnd = (end: StepEnd): void => {
     sums.add(end);
+    parts.onStep?.(end);
     if (end.replayed) working.addRecorded(end.answer.times);
   };
   const step = createStep({ journal, name: `${parts.run}/${one.index}`, now: desk.clock.now, onEnd });

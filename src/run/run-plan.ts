@@ -12,6 +12,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { type EpochMillis, type RunId, runId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
+import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunTotals, StopReason } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Coalescer } from '../providers/coalesce.ts';
@@ -65,6 +66,8 @@ export interface RunOutcome {
   readonly run: RunId;
   readonly totals: RunTotals;
   readonly complete: boolean;
+  /** How close this sitting came to the least time it could have taken; absent when no call was made. */
+  readonly efficiency?: RunEfficiency;
   readonly stopReason?: StopReason;
   /** When a run that waits for parked lanes can go on. */
   readonly until?: EpochMillis;

@@ -1,8 +1,5 @@
-/**
- * The physical limit: no schedule whatsoever finishes earlier. Per lane, for chains, the head-tail bound: of the calls
- * whose tail (their own time and everything after them in their case) is at least `q`, those with a head of at least `h`
- * cannot start before `h`, cannot be admitted faster than the server allows, and the last of them still has `q` to go.
- */
+/** The physical limit of a simulated run: no schedule whatsoever finishes earlier, given what the servers really allow. */
+import { PlacedCalls } from './head-tail.ts';
 import type { BucketSpec, ServerSpec } from './server-model.ts';
 import type { SimCase } from './workload.ts';
 
@@ -11,14 +8,6 @@ export interface Bound {
   /** What decides it: `longest case`, or a lane with its resource. */
   readonly term: string;
 }
-
-interface Placed {
-  readonly head: number;
-  readonly tail: number;
-  readonly tokens: number;
-}
-
-const thresholds = 48;
 
 export function lowerBound(
   cases: readonly SimCase[],
@@ -32,23 +21,22 @@ export function lowerBound(
     if (total > best.ms) best = { ms: total, term: 'longest case' };
   }
   servers.forEach((server, lane) => {
-    const calls = placed[lane] ?? [];
     const name = laneNames[lane] ?? `lane ${lane}`;
-    for (const bound of laneBounds(calls, server))
+    for (const bound of laneBounds(placed[lane] ?? new PlacedCalls(), server))
       if (bound.ms > best.ms) best = { ms: bound.ms, term: `${name} ${bound.term}` };
   });
   return best;
 }
 
-function place(cases: readonly SimCase[], lanes: number): Placed[][] {
-  const placed: Placed[][] = Array.from({ length: lanes }, () => []);
+function place(cases: readonly SimCase[], lanes: number): PlacedCalls[] {
+  const placed = Array.from({ length: lanes }, () => new PlacedCalls(Number.POSITIVE_INFINITY));
   for (const each of cases) {
     let left = each.calls.reduce((sum, call) => sum + call.gapMs + call.latencyMs, 0);
     let head = 0;
     for (const call of each.calls) {
       head += call.gapMs;
       left -= call.gapMs;
-      placed[call.lane]?.push({ head, tail: left, tokens: call.input + call.output });
+      placed[call.lane]?.add(head, left, call.latencyMs, call.input, call.output);
       head += call.latencyMs;
       left -= call.latencyMs;
     }
@@ -56,42 +44,18 @@ function place(cases: readonly SimCase[], lanes: number): Placed[][] {
   return placed;
 }
 
-function* laneBounds(calls: readonly Placed[], server: ServerSpec): Generator<Bound> {
-  if (calls.length === 0) return;
-  const tails = calls.map((call) => call.tail).sort((a, b) => a - b);
-  const byHead = [...calls].sort((a, b) => b.head - a.head);
-  for (let step = 0; step < thresholds; step += 1) {
-    const q = tails[Math.floor((step / thresholds) * tails.length)] as number;
-    if (server.requests !== undefined) yield { ms: fed(byHead, q, () => 1, server.requests, server), term: 'requests' };
-    if (server.tokens !== undefined)
-      yield { ms: fed(byHead, q, (call) => call.tokens, server.tokens, server), term: 'tokens' };
+function* laneBounds(calls: PlacedCalls, server: ServerSpec): Generator<Bound> {
+  const { requests, tokens } = server;
+  if (requests !== undefined) {
+    const admission = (units: number, head: number) => admittedBy(units, head, requests, server);
+    yield { ms: calls.bound((count) => count, admission), term: 'requests' };
   }
-  const { maxConcurrent, silentQueue } = server;
-  const places = maxConcurrent ?? silentQueue;
-  if (places === undefined) return;
-  yield {
-    ms: calls.reduce((sum, call) => sum + call.tail, 0) / places / Math.max(1, calls.length),
-    term: 'concurrency',
-  };
-}
-
-/** The bound over all heads for one tail threshold; calls come sorted by falling head. */
-function fed(
-  byHead: readonly Placed[],
-  q: number,
-  weigh: (call: Placed) => number,
-  bucket: BucketSpec,
-  server: ServerSpec,
-): number {
-  let units = 0;
-  let best = 0;
-  for (const call of byHead) {
-    if (call.tail < q) continue;
-    units += weigh(call);
-    const end = admittedBy(units, call.head, bucket, server) + q;
-    if (end > best) best = end;
+  if (tokens !== undefined) {
+    const admission = (units: number, head: number) => admittedBy(units, head, tokens, server);
+    yield { ms: calls.bound((_, input, output) => input + output, admission), term: 'tokens' };
   }
-  return best;
+  const places = server.maxConcurrent ?? server.silentQueue;
+  if (places !== undefined) yield { ms: calls.latencyMs / places, term: 'concurrency' };
 }
 
 /** The earliest time by which a full server can have admitted `units`, none of them before `head`. */

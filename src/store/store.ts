@@ -9,6 +9,7 @@ import type { Json } from '../domain/json.ts';
 import type { LearnedLimit } from '../domain/lane.ts';
 import type { Usage } from '../domain/reply.ts';
 import type { Row, RowStatus } from '../domain/row.ts';
+import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunEvent, StopReason } from '../domain/run-event.ts';
 import type { EncodedRequest } from './message-chain.ts';
 
@@ -39,6 +40,8 @@ export interface RunRecord {
   readonly endedAt?: EpochMillis;
   /** Time in which a process worked on it, all resumptions together. */
   readonly workedMs?: Millis;
+  /** How close its last sitting came to the least possible time; absent when it made no call. */
+  readonly efficiency?: RunEfficiency;
   /** Number of cases, once the whole plan has been recorded. */
   readonly planned?: number;
   /** What a person called this one run; its `name` is the suite's. */
@@ -61,7 +64,7 @@ export interface NewRun {
   readonly options: Json;
 }
 
-export type RunChange = Partial<Pick<RunRecord, 'status' | 'planned' | 'endedAt' | 'workedMs'>> & {
+export type RunChange = Partial<Pick<RunRecord, 'status' | 'planned' | 'endedAt' | 'workedMs' | 'efficiency'>> & {
   readonly stopReason?: StopReason | null;
   readonly owner?: RunOwner | null;
   readonly label?: string | null;

@@ -41,6 +41,24 @@ describe.concurrent('an eval over lanes', { timeout: 120_000 }, () => {
     ]);
   });
 
+  it('says how close it came to what the limits allow, what binds and where the time went', async () => {
+    using place = new EvalPlace();
+    place.config({
+      providers: ['sim:fast?latency=20ms'],
+      prompts: ['{{x}}'],
+      tests: numbered(10),
+      lanes: { 'sim:fast?latency=20ms': { rpm: 1200 } },
+    });
+    const { out } = await place.eval();
+    expect(out).toMatch(
+      /\d+ % of what the limits allow \(0\.\d s at best\); sim:fast\S*'s requests bind; its time: .*at pace/,
+    );
+    const told = JSON.parse((await place.eval(['--json'])).out.trim().split('\n').at(-1) ?? '');
+    expect(told.efficiency).toMatchObject({ bindingTerm: 'requests', lanes: [{ calls: 10 }] });
+    expect(told.efficiency.boundMs).toBeGreaterThanOrEqual(450);
+    expect(told.efficiency.makespanMs).toBeGreaterThanOrEqual(told.efficiency.boundMs);
+  });
+
   it('keeps an answer that says nothing is left, and does not send it again', async () => {
     await using server = await startFaultServer({ faults: { always: 16 } });
     using place = new EvalPlace();

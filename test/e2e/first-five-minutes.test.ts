@@ -28,6 +28,7 @@ describe('the first five minutes in a terminal', () => {
     expect(raw).toContain('\u001b[?25h');
     expect(text).toMatch(/18 cases in .* 16 passed +2 failed +0 errors +\$0\.00/);
     expect(text).toMatch(/(?:than|As) expected/);
+    expect(text).toMatch(/\d+ % of what the limits allow \(.* at best\);[\s\S]* binds?;[\s\S]* time: /);
     expect(text).toMatch(/FAILED +#8 +refund\/over-limit/);
     expect(text).toMatch(/FAILED +#18 +scenario\/angry-client/);
     expect(text).toMatch(/Look closer +npx parlane show/);

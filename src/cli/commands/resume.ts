@@ -13,7 +13,7 @@ import { chooseRun, openExistingStore, storeOption } from '../open-project-store
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { type Revived, type RunFiles, reviveToPlay } from '../revivers.ts';
-import { outcomeJson } from '../tell-run.ts';
+import { closeness, outcomeJson } from '../tell-run.ts';
 import { checkOutput, writeRunFile } from './export.ts';
 
 interface ResumeOptions {
@@ -32,10 +32,13 @@ const parseBudget = (text: string | undefined): { budgetUsdMicros?: number } => 
   throw new ParlaneError('cli/bad-budget', `"${text}" is not a budget.`, 'Write dollars, for example --budget 5.');
 };
 
-const summary = ({ run, totals, complete, stopReason }: RunOutcome): string => {
+const summary = (outcome: RunOutcome): string => {
+  const { run, totals, complete, stopReason } = outcome;
   const { planned, passed, failed, errors, skipped, aborted } = totals;
   const counts = `${counted(planned, 'case')}: ${passed} passed, ${failed} failed, ${counted(errors, 'error')}, ${skipped} skipped, ${aborted} open`;
-  return complete ? counts : `${counts}\nStopped (${stopReason}). Go on with: parlane resume ${run}`;
+  return complete
+    ? [counts, ...closeness(outcome)].join('\n')
+    : `${counts}\nStopped (${stopReason}). Go on with: parlane resume ${run}`;
 };
 
 async function resume(

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
+import type { RunEfficiency } from '../../domain/run-efficiency.ts';
 import { realClock } from '../../platform/clock.ts';
 import { realFiles } from '../../platform/files.ts';
 import { isAlive, thisProcess } from '../../platform/process-identity.ts';
@@ -118,13 +119,13 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
     });
     const created = await processor.create({ ...batch, scenarios });
     const watched = { title: options.spec, folder: storeFolder(context, options.store), show: showFor(options) };
-    const { result: job } = await playWatched(context, watched, interrupt, (stage) =>
+    const { result: job, watch } = await playWatched(context, watched, interrupt, (stage) =>
       processor.run(created.batch_id, stage),
     );
     if (options.output !== undefined && format !== undefined) {
       await writeFile(resolve(context.cwd, options.output), await processor.export(job.batch_id, format));
     }
-    await tell(processor, job, options, context);
+    await tell(processor, job, watch.state.efficiency, options, context);
   } finally {
     await store.close();
   }
@@ -133,14 +134,15 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
 async function tell(
   processor: BatchProcessor,
   job: BatchJob,
+  efficiency: RunEfficiency | undefined,
   options: SimulateOptions,
   context: CliContext,
 ): Promise<void> {
   const summary = await processor.summary(job.batch_id);
   const complete = job.status === 'completed';
-  if (options.json === true) context.print(JSON.stringify({ ...job, summary }));
+  if (options.json === true) context.print(JSON.stringify({ ...job, summary, efficiency }));
   else {
-    context.print(`batch ${job.batch_id}\n${summaryText(summary)}`);
+    context.print(`batch ${job.batch_id}\n${summaryText(summary, complete ? efficiency : undefined)}`);
     if (options.output !== undefined) context.print(`written    ${options.output}`);
     if (!complete) context.print(`${job.error_message ?? 'Stopped.'} Go on with: parlane resume ${job.batch_id}`);
   }

@@ -16,8 +16,10 @@ async function run(name: string | undefined, options: SummaryOptions, context: C
     const record = await chooseRun(store, name);
     if (store === undefined) return;
     const summary = await new BatchProcessor({ store, folder: context.cwd }).summary(record.id);
-    if (options.json === true) context.print(JSON.stringify({ run: record.id, name: record.name, ...summary }));
-    else context.print(`run ${record.id}  ${singleLine(record.name)}\n${summaryText(summary)}`);
+    const { efficiency } = record;
+    if (options.json === true)
+      context.print(JSON.stringify({ run: record.id, name: record.name, ...summary, efficiency }));
+    else context.print(`run ${record.id}  ${singleLine(record.name)}\n${summaryText(summary, efficiency)}`);
   } finally {
     await store?.close();
   }

@@ -4,6 +4,7 @@ import type { Comparison } from '../../compare/compare-runs.ts';
 import { clock, counted, duration, money, percent } from '../../domain/measures.ts';
 import type { Row } from '../../domain/row.ts';
 import { chunkedWriter } from '../chunked-writer.ts';
+import { efficiencyWords } from '../efficiency-words.ts';
 import type { TextSink } from '../observer.ts';
 import type { RunInfo, RunReader } from '../run-reader.ts';
 import { changeMarks, comparisonSection } from './comparison-section.ts';
@@ -50,7 +51,7 @@ function card(name: string, value: string, kind = ''): string {
   return `<div${kind === '' ? '' : ` class="${kind}"`}><dt>${html(name)}</dt><dd>${html(value)}</dd></div>`;
 }
 
-function summary(info: RunInfo, columns: readonly ColumnStatistics[]): string {
+function summary(info: RunInfo, columns: readonly ColumnStatistics[], labels: HtmlReportOptions['labels']): string {
   const { totals } = info;
   const answered = totals.passed + totals.failed;
   const costs = columns.map(({ costUsdMicros }) => costUsdMicros);
@@ -68,9 +69,14 @@ function summary(info: RunInfo, columns: readonly ColumnStatistics[]): string {
   const state = info.complete
     ? ''
     : '<p class="verdict">This run is not complete: it was stopped and can be resumed.</p>';
+  const { efficiency } = info;
+  const close =
+    efficiency === undefined || !info.complete
+      ? ''
+      : `<p class="efficiency">${html(efficiencyWords(efficiency, labels))}.</p>`;
   const facts = Object.entries(info.facts ?? {}).map(([name, value]) => `<li>${html(name)}: ${html(value)}</li>`);
   return (
-    `<section id="summary" aria-label="Summary"><dl class="cards">${cards.join('')}</dl>${state}` +
+    `<section id="summary" aria-label="Summary"><dl class="cards">${cards.join('')}</dl>${state}${close}` +
     `${facts.length === 0 ? '' : `<ul class="facts">${facts.join('')}</ul>`}${columnTable(info, columns)}</section>\n`
   );
 }
@@ -117,7 +123,7 @@ export async function writeHtmlReport(
   const lanes = await lanesOf(reader);
   const [style, script] = [asset('report-page.css'), asset('report-page.js')];
   const marks = changeMarks(options.comparison);
-  await writer.write(head(info, style, script) + masthead(info) + summary(info, columns));
+  await writer.write(head(info, style, script) + masthead(info) + summary(info, columns, options.labels));
   await writer.write(`${lanesSection(lanes, options.labels ?? {})}\n`);
   if (options.comparison !== undefined) await writer.write(`${comparisonSection(options.comparison)}\n`);
   await writer.write(`${asset('results.html')}</main>\n`);

@@ -12,6 +12,7 @@ import type { CaseIndex, EpochMillis, LaneKey } from '../../domain/ids.ts';
 import type { LaneEvent } from '../../domain/lane.ts';
 import type { Resource } from '../../domain/reply.ts';
 import type { Row, RowStatus } from '../../domain/row.ts';
+import type { RunEfficiency } from '../../domain/run-efficiency.ts';
 import type { RunEvent, StopReason } from '../../domain/run-event.ts';
 import { failureReason } from '../failure-reason.ts';
 import { fillHistory, type LaneHistory, laneHistory, markRejected } from '../lane-history.ts';
@@ -87,6 +88,7 @@ export interface LiveState {
   warnings: number;
   stop: { readonly reason: StopReason; readonly until: EpochMillis | undefined } | undefined;
   complete: boolean | undefined;
+  efficiency: RunEfficiency | undefined;
 }
 
 const keptFailures = 200;
@@ -115,6 +117,7 @@ export function liveState(): LiveState {
     warnings: 0,
     stop: undefined,
     complete: undefined,
+    efficiency: undefined,
   };
 }
 
@@ -298,6 +301,7 @@ function endRun(state: LiveState, event: RunEvent & { type: 'run-end' }): void {
   state.skipped = totals.skipped;
   state.aborted = totals.aborted;
   state.complete = event.complete;
+  state.efficiency = event.efficiency;
   state.live.clear();
 }
 

@@ -1,5 +1,6 @@
 import { caseNumber } from '../../domain/ids.ts';
 import { counted, duration, money } from '../../domain/measures.ts';
+import { efficiencyWords } from '../efficiency-words.ts';
 import { laneLabel } from '../lane-label.ts';
 import { statusWord, stopWords } from './live-frame.ts';
 import type { FailureNote, LiveLane, LiveState } from './live-state.ts';
@@ -77,6 +78,11 @@ function timeWords(input: SummaryInput): string[] {
     return [`As expected (${duration(expectedMs)}). ${cause}`.trimEnd()];
   const words = `${duration(Math.abs(late))} ${late > 0 ? 'later' : 'earlier'} than expected`;
   return [late > 0 && cause !== '' ? `${words}: ${cause}` : `${words}. ${cause}`.trimEnd()];
+}
+
+/** How close to the least possible time; a run that was stopped is not measured by what it would have taken. */
+function closeness({ state: { complete, efficiency }, labels }: SummaryInput): string[] {
+  return complete === false || efficiency === undefined ? [] : [`${efficiencyWords(efficiency, labels)}.`];
 }
 
 function failureLines(input: SummaryInput, style: Style): string[] {
@@ -163,6 +169,7 @@ export function summaryLines(input: SummaryInput): string[] {
   const lines = [
     totals(input.state, style),
     ...expectation(input).flatMap((line) => wrap(line, input.width)),
+    ...closeness(input).flatMap((line) => wrap(line, input.width)),
     ...stopped(input).flatMap((line) => wrap(line, input.width).map((part) => style.warn(part))),
     ...failureLines(input, style),
     ...nextSteps(input, style),
