@@ -1,10 +1,10 @@
 /** A provider that cannot be made, or a recording that is not there, told at the line of the config that names it. */
 import { ConfigError } from '../config/loading.ts';
-import { parseSource } from '../config/source-document.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Suite } from '../domain/suite.ts';
 import { configFiles, shownPath } from '../platform/config-files.ts';
+import { parseSource } from '../prompts/source-document.ts';
 import type { ProviderContext } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
 import type { RecordingFault } from '../run/check-recordings.ts';

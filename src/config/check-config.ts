@@ -8,6 +8,7 @@ import { assertionTypes, isAssertionType, specialAssertionTypes } from '../domai
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
+import type { SourceDocument } from '../prompts/source-document.ts';
 import {
   assertionSchema,
   assertSetSchema,
@@ -19,7 +20,6 @@ import {
   scenarioSchema,
   testSchema,
 } from './schema.ts';
-import type { SourceDocument } from './source-document.ts';
 
 type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;

@@ -3,7 +3,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { Suite } from '../domain/suite.ts';
 import { matchesPrompt } from '../domain/suite-names.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
-import type { SourceDocument } from './source-document.ts';
+import type { SourceDocument } from '../prompts/source-document.ts';
 
 /** Providers that ask for prompts nobody wrote. */
 export function checkReferences(suite: Suite, document: SourceDocument | undefined): Problem[] {

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Json } from '../domain/json.ts';
+import { parseSource } from '../prompts/source-document.ts';
 import { type Project, project, testsOf } from './fixtures/project.ts';
-import { parseSource } from './source-document.ts';
 
 const require = createRequire(import.meta.url);
 const open: Project[] = [];

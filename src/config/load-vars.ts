@@ -2,9 +2,9 @@
 import type { CodeRunner } from '../domain/code-runner.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
+import { parseSource } from '../prompts/source-document.ts';
 import type { ConfigFiles } from './config-files.ts';
 import { absolute, fileReference, isCode, referencedCode } from './file-reference.ts';
-import { parseSource } from './source-document.ts';
 
 export interface VarFiles {
   readonly files: ConfigFiles;

@@ -2,8 +2,8 @@ import type { CodeRunner } from '../domain/code-runner.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
+import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 import type { ConfigFiles } from './config-files.ts';
-import { parseSource, type SourceDocument } from './source-document.ts';
 
 /** Everything loading may use, and the list it adds problems to. */
 export interface Loading {

@@ -1,11 +1,11 @@
 /** One config file: parsed, references followed, environment put in, checked. */
 import type { Json, JsonObject } from '../domain/json.ts';
 import { renderEnvironment } from '../prompts/env-template.ts';
+import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 import { checkConfig, withoutNulls } from './check-config.ts';
 import { dereference } from './dereference.ts';
 import { isJavascript } from './file-reference.ts';
 import { type Loading, readSource, runCode } from './loading.ts';
-import { parseSource, type SourceDocument } from './source-document.ts';
 
 export interface ReadConfig {
   readonly path: string;

@@ -1,12 +1,12 @@
 /** Prompts of a config: inline text, files of many kinds, patterns, and functions that make them. */
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { PromptCode, SuitePrompt } from '../domain/suite.ts';
+import { parseSource } from '../prompts/source-document.ts';
 import { isPattern } from './config-files.ts';
 import { loadReferences } from './external-files.ts';
 import { absolute, fileReference, isJavascript, referencedCode } from './file-reference.ts';
 import type { Loading } from './loading.ts';
 import { csvPrompts, jsonlPrompts, textPrompts } from './prompt-tables.ts';
-import { parseSource } from './source-document.ts';
 
 /** A prompt as a config says it, before its file is read. */
 export interface PromptEntry {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Scenario } from '../domain/scenario.ts';
-import { type PlacedDocument, parsePlaced } from './placed-document.ts';
 import { parseWhatIsRight, schemaProblems } from './schema-problems.ts';
+import { parseSource, type SourceDocument, strictJson } from './source-document.ts';
 import { notAgents, providedVariables, type Specification } from './specification.ts';
 import { requiredVariables, templateFault } from './template.ts';
 
@@ -50,11 +50,11 @@ export interface ScenarioSetting {
 
 /** Reads a scenario file: the scenarios, or every problem there is. With a setting, missing variables are found too. */
 export function loadScenarios(file: string, text: string, setting?: ScenarioSetting): LoadedScenarios {
-  const document = parsePlaced(file, text);
-  if (document.value === null) {
+  const document = parseSource(file, text, strictJson);
+  if (document.value === undefined || document.value === null) {
     return {
       scenarios: [],
-      problems: document.problems.length > 0 ? document.problems : [document.problem([], 'holds no scenarios')],
+      problems: document.problems.length > 0 ? document.problems : [document.at([], 'holds no scenarios')],
     };
   }
   return checkScenarios(document, [], setting);
@@ -62,7 +62,7 @@ export function loadScenarios(file: string, text: string, setting?: ScenarioSett
 
 /** The same for a list of scenarios that stands somewhere in a larger file. */
 export function checkScenarios(
-  document: PlacedDocument,
+  document: SourceDocument,
   base: readonly PropertyKey[],
   setting?: ScenarioSetting,
 ): LoadedScenarios {
@@ -72,9 +72,9 @@ export function checkScenarios(
   const inner = isRecord(list) && Array.isArray(list['scenarios']) ? [...base, 'scenarios'] : base;
   const entries = inner === base ? list : Object(list)['scenarios'];
   if (!Array.isArray(entries))
-    return { scenarios: [], problems: [...document.problems, document.problem(base, 'must be a list of scenarios')] };
+    return { scenarios: [], problems: [...document.problems, document.at(base, 'must be a list of scenarios')] };
   if (entries.length === 0)
-    return { scenarios: [], problems: [...document.problems, document.problem(base, 'holds no scenarios')] };
+    return { scenarios: [], problems: [...document.problems, document.at(base, 'holds no scenarios')] };
   const checked = entries.map((entry: Json, at) => checkScenario(entry, document, [...inner, at], setting));
   const problems = [...document.problems, ...checked.flatMap(({ problems: found }) => found)];
   return { scenarios: problems.length > 0 ? [] : checked.flatMap(({ scenario }) => scenario ?? []), problems };
@@ -85,7 +85,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function checkScenario(
   entry: Json,
-  document: PlacedDocument,
+  document: SourceDocument,
   path: readonly PropertyKey[],
   setting: ScenarioSetting | undefined,
 ): { scenario?: Scenario; problems: Problem[] } {
@@ -99,32 +99,30 @@ function checkScenario(
   return { scenario, problems };
 }
 
-function checkVariables(scenario: Scenario, document: PlacedDocument, path: readonly PropertyKey[]): Problem[] {
+function checkVariables(scenario: Scenario, document: SourceDocument, path: readonly PropertyKey[]): Problem[] {
   const seed = scenario.variables['SEED'];
   const client = scenario.variables['client_id'];
   const problems: Problem[] = [];
   if (seed !== undefined && !Number.isSafeInteger(seed)) {
-    problems.push(
-      document.problem([...path, 'variables', 'SEED'], `SEED must be an integer, not ${JSON.stringify(seed)}`),
-    );
+    problems.push(document.at([...path, 'variables', 'SEED'], `SEED must be an integer, not ${JSON.stringify(seed)}`));
   }
   if (client !== undefined && typeof client !== 'string' && typeof client !== 'number') {
-    problems.push(document.problem([...path, 'variables', 'client_id'], 'client_id must be a text or a number'));
+    problems.push(document.at([...path, 'variables', 'client_id'], 'client_id must be a text or a number'));
   }
   return problems;
 }
 
-function checkScript(scenario: Scenario, document: PlacedDocument, path: readonly PropertyKey[]): Problem[] {
+function checkScript(scenario: Scenario, document: SourceDocument, path: readonly PropertyKey[]): Problem[] {
   return (scenario.script ?? []).flatMap((line, at) => {
     const fault = typeof line === 'object' && 'say' in line ? templateFault(line.say) : undefined;
-    return fault === undefined ? [] : [document.problem([...path, 'script', at, 'say'], `is not a template: ${fault}`)];
+    return fault === undefined ? [] : [document.at([...path, 'script', at, 'say'], `is not a template: ${fault}`)];
   });
 }
 
 /** Every variable that the prompts and the scenario's own lines use and nobody provides. */
 function missingVariables(
   scenario: Scenario,
-  document: PlacedDocument,
+  document: SourceDocument,
   path: readonly PropertyKey[],
   setting: ScenarioSetting,
 ): Problem[] {
@@ -142,7 +140,7 @@ function missingVariables(
   return [...used]
     .filter(([name]) => !known.has(name))
     .map(([name, where]) =>
-      document.problem(
+      document.at(
         [...path, 'variables'],
         `scenario ${Number(position) + 1} ("${scenario.name}") lacks the variable "${name}", which ${where} uses`,
       ),

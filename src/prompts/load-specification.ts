@@ -4,8 +4,8 @@ import type { Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { checkSpecification } from './check-specification.ts';
 import type { FilePort } from './files.ts';
-import { type PlacedDocument, parsePlaced } from './placed-document.ts';
 import { parseWhatIsRight, schemaProblems } from './schema-problems.ts';
+import { parseSource, type SourceDocument, strictJson } from './source-document.ts';
 import { type Specification, specificationSchema } from './specification.ts';
 import { templateFault } from './template.ts';
 
@@ -23,9 +23,9 @@ export type LoadedSpecification =
 
 /** Reads a specification's text, with its prompt files: a snapshot, or every problem there is. */
 export async function loadSpecification(file: string, text: string, files: FilePort): Promise<LoadedSpecification> {
-  const document = parsePlaced(file, text);
-  if (document.problems.length > 0 && document.value === null) return { problems: document.problems };
-  const { data, issues } = parseWhatIsRight(specificationSchema, document.value);
+  const document = parseSource(file, text, strictJson);
+  if (document.problems.length > 0 && document.value === undefined) return { problems: document.problems };
+  const { data, issues } = parseWhatIsRight(specificationSchema, document.value ?? null);
   const shape = schemaProblems(issues, document, [], keysAt);
   if (data === undefined) return { problems: [...document.problems, ...shape] };
   const withPrompts = await readPrompts(data, document, dirname(file), files);
@@ -55,7 +55,7 @@ export function canonical(value: Json | undefined): string {
 
 async function readPrompts(
   specification: Specification,
-  document: PlacedDocument,
+  document: SourceDocument,
   folder: string,
   files: FilePort,
 ): Promise<{ specification: Specification; problems: Problem[] }> {
@@ -63,7 +63,7 @@ async function readPrompts(
   const agents: Specification['agents'] = {};
   for (const [key, agent] of Object.entries(specification.agents)) {
     const read = await readPrompt(agent.prompt, folder, files);
-    if ('fault' in read) problems.push(document.problem(['agents', key, 'prompt'], read.fault, read.hint));
+    if ('fault' in read) problems.push(document.at(['agents', key, 'prompt'], read.fault, read.hint));
     agents[key] = 'text' in read ? { ...agent, prompt: read.text } : agent;
   }
   return { specification: { ...specification, agents }, problems };

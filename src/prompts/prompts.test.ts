@@ -7,7 +7,7 @@ import { realFiles } from '../platform/files.ts';
 import { memoryFiles } from './files.ts';
 import { loadScenarios } from './load-scenarios.ts';
 import { loadSpecification } from './load-specification.ts';
-import { parsePlaced } from './placed-document.ts';
+import { parseSource, strictJson } from './source-document.ts';
 import { PromptSpecificationManager } from './specification-manager.ts';
 import { renderTemplate, requiredVariables } from './template.ts';
 
@@ -64,16 +64,16 @@ describe('a template', () => {
 
 describe('a placed document', () => {
   it('finds duplicate keys in JSON and YAML with their place', () => {
-    expect(told(parsePlaced('a.json', '{\n  "x": 1,\n  "x": 2\n}').problems)).toEqual([
+    expect(told(parseSource('a.json', '{\n  "x": 1,\n  "x": 2\n}', strictJson).problems)).toEqual([
       'a.json:3:3  the key "x" stands here twice (keep one)',
     ]);
-    expect(told(parsePlaced('a.yaml', 'x: 1\ny: {z: 1, z: 2}\n').problems)).toEqual([
+    expect(told(parseSource('a.yaml', 'x: 1\ny: {z: 1, z: 2}\n', strictJson).problems)).toEqual([
       'a.yaml:2:11  the key "z" stands here twice (keep one)',
     ]);
   });
 
   it('refuses prototype keys', () => {
-    expect(parsePlaced('a.json', '{"__proto__": {"a": 1}}').problems).toHaveLength(1);
+    expect(parseSource('a.json', '{"__proto__": {"a": 1}}', strictJson).problems).toHaveLength(1);
   });
 
   it('refuses a document nested thousands deep before composing it', () => {
@@ -82,17 +82,20 @@ describe('a placed document', () => {
       `${'- '.repeat(10_000)}x`,
       Array.from({ length: 5000 }, (_, at) => `${' '.repeat(at)}a:`).join('\n'),
     ]) {
-      expect(parsePlaced('a.yaml', text).problems[0]?.message).toContain('nested deeper');
+      expect(parseSource('a.yaml', text, strictJson).problems[0]?.message).toContain('nested deeper');
     }
   });
 
   it('says where JSON breaks', () => {
-    const [problem] = parsePlaced('a.json', '[\n  {"a": 1,}\n]').problems;
+    const [problem] = parseSource('a.json', '[\n  {"a": 1,}\n]', strictJson).problems;
     expect(problem).toMatchObject({ line: 2, column: 11 });
   });
 
   it('accepts JSON indented by tabs', () => {
-    expect(parsePlaced('a.json', '{\n\t"a":\n\t\t[1]\n}')).toMatchObject({ value: { a: [1] }, problems: [] });
+    expect(parseSource('a.json', '{\n\t"a":\n\t\t[1]\n}', strictJson)).toMatchObject({
+      value: { a: [1] },
+      problems: [],
+    });
   });
 });
 

@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import type { Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { nearestOrAll } from './nearest-name.ts';
-import type { PlacedDocument } from './placed-document.ts';
+import type { SourceDocument } from './source-document.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /** Turns what a schema found into problems with a place in the file. `base` is where the checked value stands in it. */
 export function schemaProblems(
   issues: readonly Issue[],
-  document: PlacedDocument,
+  document: SourceDocument,
   base: readonly PropertyKey[],
   keysAt: (path: readonly PropertyKey[]) => readonly string[],
 ): Problem[] {
@@ -18,14 +18,14 @@ export function schemaProblems(
 
 function issueProblems(
   issue: Issue,
-  document: PlacedDocument,
+  document: SourceDocument,
   base: readonly PropertyKey[],
   keysAt: (path: readonly PropertyKey[]) => readonly string[],
 ): Problem[] {
   const path = [...base, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
-      document.keyProblem([...path, key], `unknown key "${key}"`, nearestOrAll(key, keysAt(issue.path))),
+      document.atKey([...path, key], `unknown key "${key}"`, nearestOrAll(key, keysAt(issue.path))),
     );
   }
   if (issue.code === 'invalid_union') {
@@ -37,7 +37,7 @@ function issueProblems(
   const name = issue.path.map(String).join('.');
   const missing = valueAt(document.value, path) === undefined;
   const what = missing ? `"${name}" is missing` : `${name === '' ? 'this' : `"${name}"`}: ${lowerFirst(issue.message)}`;
-  return [document.problem(path, what)];
+  return [document.at(path, what)];
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -6,7 +6,7 @@ import { type Problem, problemText } from '../domain/problem.ts';
 import type { FilePort } from './files.ts';
 import { type LoadedSpecification, loadSpecification, type SpecificationSnapshot } from './load-specification.ts';
 import { nearestOrAll } from './nearest-name.ts';
-import { type PlacedDocument, parsePlaced } from './placed-document.ts';
+import { parseSource, type SourceDocument, strictJson } from './source-document.ts';
 
 export const defaultSpecification = 'default_prompts';
 /** Where the specifications that come with Parlane are. */
@@ -60,9 +60,9 @@ export class PromptSpecificationManager {
   }
 
   /** The specification's text with the place of every value in it. */
-  async document(name: string = defaultSpecification): Promise<PlacedDocument> {
+  async document(name: string = defaultSpecification): Promise<SourceDocument> {
     const { file, text } = await this.get(name);
-    return parsePlaced(file, text);
+    return parseSource(file, text, strictJson);
   }
 
   /** The specification's file and text, as they are. */

@@ -1,9 +1,9 @@
 /** Where a variable is read or set: in the config itself, or in a prompt or test file that it names. */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { ConfigFiles } from '../config/config-files.ts';
-import { parseSource, type SourceDocument } from '../config/source-document.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
+import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 
 export interface VariablePlaces {
   /** Where a prompt reads it. */

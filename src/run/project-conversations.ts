@@ -84,7 +84,7 @@ export async function checkRecordings(
   if (faults.length === 0) return;
   const document = await manager.document(name);
   const problems = faults.map(({ tool, message, hint }) =>
-    document.problem(['tools', tool, 'backend', 'replay'], message, hint),
+    document.at(['tools', tool, 'backend', 'replay'], message, hint),
   );
   throw problemsError(`The prompt specification "${snapshot.specification.name}" cannot be used.`, problems);
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import { problemText } from '../../domain/problem.ts';
 import { realFiles } from '../../platform/files.ts';
-import { parsePlaced } from '../../prompts/placed-document.ts';
+import { parseSource, strictJson } from '../../prompts/source-document.ts';
 import { PromptSpecificationManager, problemsError } from '../../prompts/specification-manager.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -28,9 +28,9 @@ const wanted = (name: string | undefined, what: string): string => {
 /** What a file holds, for create and update. */
 async function contentOf(context: CliContext, file: string | undefined) {
   const path = wanted(file, 'file');
-  const document = parsePlaced(path, await readNamedFile(context, path));
+  const document = parseSource(path, await readNamedFile(context, path), strictJson);
   if (document.problems.length > 0) throw problemsError(`${path} cannot be used.`, document.problems);
-  return document.value;
+  return document.value ?? null;
 }
 
 async function list({ manager, context, json }: Asked): Promise<void> {

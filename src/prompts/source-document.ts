@@ -5,6 +5,7 @@
  *
  * 1. Nesting is counted while tokens are read, before anything recursive runs over the document.
  * 2. All problems of the text are reported, not the first one.
+ * 3. Keys that stand twice or are not allowed do not hide the data: further problems can be found in it.
  */
 import {
   Composer,
@@ -26,7 +27,7 @@ import type { Problem } from '../domain/problem.ts';
 
 export interface SourceDocument {
   readonly file: string;
-  /** `undefined` for an empty file, and when there are problems of the text itself. */
+  /** `undefined` for an empty file, and when the text cannot be read. */
   readonly value: Json | undefined;
   readonly problems: readonly Problem[];
   /** A problem at a value, or at the nearest value around it that exists. */
@@ -42,8 +43,16 @@ const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
 
 type Place = (offset: number, message: string, hint?: string) => Problem;
 
-/** Parses a file's text. Names that end in `.json` are JSON first; what else is valid YAML is taken as well. */
-export function parseSource(file: string, source: string): SourceDocument {
+/** How a file that ends in `.json` is read: JSON first and else as YAML, unless it must be JSON with each key once. */
+export interface SourceRules {
+  readonly strictJson: boolean;
+}
+
+/** For files of our own making, where nothing old has to be taken. */
+export const strictJson: SourceRules = { strictJson: true };
+
+/** Parses a file's text. */
+export function parseSource(file: string, source: string, rules: SourceRules = { strictJson: false }): SourceDocument {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const lines = new LineCounter();
   const place = placer(file, text, lines);
@@ -56,12 +65,13 @@ export function parseSource(file: string, source: string): SourceDocument {
     return failed(file, [place(tokens.tooDeepAt, `nested deeper than ${deepest} levels`)], place);
   }
   const document = compose(tokens.list);
-  if (strict?.ok === true) return finish(file, document, place, strict.value);
+  // Old configs have JSON with a key twice; every reader takes the last one.
+  if (strict?.ok === true) return finish(file, document, place, rules.strictJson, strict.value);
   const syntax = document.errors.map((error) => place(error.pos[0], plainMessage(error.message)));
-  if (strict !== undefined && syntax.length > 0) {
+  if (strict !== undefined && (rules.strictJson || syntax.length > 0)) {
     return failed(file, [place(strict.offset, `not valid JSON: ${strict.message}`)], place);
   }
-  return syntax.length > 0 ? failed(file, syntax, place) : finish(file, document, place);
+  return syntax.length > 0 ? failed(file, syntax, place) : finish(file, document, place, true);
 }
 
 function placer(file: string, text: string, lines: LineCounter): Place {
@@ -99,7 +109,7 @@ function readTokens(text: string, lines: LineCounter): { list: CST.Token[]; tooD
 }
 
 function compose(tokens: readonly CST.Token[]): Document {
-  const documents = [...new Composer({ merge: true, uniqueKeys: true, logLevel: 'error' }).compose(tokens, true, 0)];
+  const documents = [...new Composer({ merge: true, uniqueKeys: false, logLevel: 'error' }).compose(tokens, true, 0)];
   const [first, second] = documents;
   if (first === undefined) throw new Error('a composer that was forced made no document');
   if (second !== undefined) {
@@ -111,7 +121,6 @@ function compose(tokens: readonly CST.Token[]): Document {
 
 const plainMessage = (message: string): string => {
   const first = (message.split('\n')[0] ?? message).replace(/ at line \d+, column \d+:?$/, '');
-  if (first === 'Map keys must be unique') return 'this key stands here twice';
   return first.charAt(0).toLowerCase() + first.slice(1);
 };
 
@@ -120,33 +129,29 @@ function failed(file: string, problems: readonly Problem[], place: Place): Sourc
   return { file, value: undefined, problems, at, atKey: at };
 }
 
-function finish(file: string, document: Document, place: Place, known?: Json): SourceDocument {
-  const bad = forbiddenKeys(document, place);
-  if (bad.length > 0) return failed(file, bad, place);
+function finish(file: string, document: Document, place: Place, keysOnce: boolean, known?: Json): SourceDocument {
+  const problems = keyProblems(document, place, keysOnce);
   let value = known;
   if (value === undefined) {
     try {
       value = document.toJS({ maxAliasCount: mostAliases }) as Json | undefined;
     } catch (error) {
-      return failed(
-        file,
-        [place(0, error instanceof Error ? error.message : String(error), 'too many aliases')],
-        place,
-      );
+      const bomb = place(0, error instanceof Error ? error.message : String(error), 'too many aliases');
+      return failed(file, problems.length > 0 ? problems : [bomb], place);
     }
   }
   const offsetOf = (node: Node | undefined): number => node?.range?.[0] ?? 0;
   return {
     file,
     value: value === null && document.contents === null ? undefined : value,
-    problems: [],
+    problems,
     at: (path, message, hint) => place(offsetOf(nodeAt(document, path)), message, hint),
     atKey: (path, message, hint) => place(offsetOf(keyAt(document, path)), message, hint),
   };
 }
 
-/** Keys that would reach into JavaScript, and maps as keys, which is what a template without quotes is to YAML. */
-function forbiddenKeys(document: Document, place: Place): Problem[] {
+/** Keys that stand twice or would reach into JavaScript, and maps as keys: what a template without quotes is to YAML. */
+function keyProblems(document: Document, place: Place, keysOnce: boolean): Problem[] {
   const problems: Problem[] = [];
   const visit = (node: unknown): void => {
     if (isSeq(node)) node.items.forEach(visit);
@@ -154,9 +159,14 @@ function forbiddenKeys(document: Document, place: Place): Problem[] {
       problems.push(place(node.range?.[0] ?? 0, `there is no anchor &${node.source} before this`));
     }
     if (!isMap(node)) return;
+    const seen = new Set<string>();
     for (const pair of node.items) {
-      if (isScalar(pair.key) && forbidden.has(String(pair.key.value))) {
-        problems.push(place(pair.key.range?.[0] ?? 0, `the key "${String(pair.key.value)}" is not allowed`));
+      if (isScalar(pair.key)) {
+        const key = String(pair.key.value);
+        const offset = pair.key.range?.[0] ?? 0;
+        if (keysOnce && seen.has(key)) problems.push(place(offset, `the key "${key}" stands here twice`, 'keep one'));
+        if (forbidden.has(key)) problems.push(place(offset, `the key "${key}" is not allowed`));
+        seen.add(key);
       }
       if (isMap(pair.key)) {
         problems.push(place(node.range?.[0] ?? 0, 'a map cannot be a key', 'a template needs quotes: "{{ name }}"'));

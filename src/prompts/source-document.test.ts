@@ -60,7 +60,7 @@ describe('places', () => {
 });
 
 it('reports every syntax error, duplicate keys and second documents', () => {
-  expect(first('a: 1\nb: 2\na: 3\n')).toMatchObject({ line: 3, column: 1, message: 'this key stands here twice' });
+  expect(first('a: 1\nb: 2\na: 3\n')).toMatchObject({ line: 3, column: 1, message: 'the key "a" stands here twice' });
   expect(first('a: 1\n---\nb: 2\n')).toMatchObject({ message: 'a second document starts here; one is expected' });
   expect(first('a: "open\n')).toMatchObject({ line: 2 });
 });
