@@ -6,11 +6,11 @@
  * 2. Hints are read at the response head and again with the body; a key never shows in what is returned.
  * 3. A content filter, a refusal and a truncation are replies; an unreadable or empty answer is a failure.
  */
-import type { EpochMillis, UsdMicros } from '../domain/ids.ts';
+import type { EpochMillis } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { ModelRequest, ToolCall } from '../domain/message.ts';
+import type { ModelRequest } from '../domain/message.ts';
 import type { AccountingProfile, CallOptions, Provider } from '../domain/provider.ts';
-import type { FinishReason, Outcome, ProviderFailure, RateHints, Reply, Usage } from '../domain/reply.ts';
+import type { Outcome, ProviderFailure, RateHints } from '../domain/reply.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cacheKeyOf } from './cache-key.ts';
 import {
@@ -24,68 +24,15 @@ import {
   wordsOf,
 } from './classify-failure.ts';
 import type { Vendor } from './failure-rules.ts';
+import { finishReply } from './finish-reply.ts';
 import type { HintDialect } from './hint-headers.ts';
-import type { HttpClient, HttpHead, HttpRequest, HttpResponse } from './http-client.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from './http-client.ts';
 import type { Lane } from './lane-scope.ts';
 import { parseJson } from './parse-json.ts';
 import type { PriceFunction } from './prices.ts';
 import { parseRateLimitHints } from './rate-limit-hints.ts';
 import { at } from './read-json.ts';
-
-/** A successful answer, ready for a wire format to read. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: HttpResponse['headers'];
-  readonly body: Json;
-  readonly raw: string;
-}
-
-/** What a wire format makes of an answer; the rest of the reply is the same for all. */
-export interface ReplyDraft {
-  readonly kind: 'draft';
-  readonly text: string;
-  readonly output: Json;
-  readonly toolCalls?: readonly ToolCall[];
-  readonly reasoning?: string | undefined;
-  readonly usage?: Usage | undefined;
-  readonly finishReason: FinishReason;
-  readonly finishReasonRaw?: string | undefined;
-  readonly servedModel?: string | undefined;
-  readonly fingerprint?: string | undefined;
-  readonly flags?: readonly string[];
-  readonly embedding?: readonly number[];
-  readonly scores?: Readonly<Record<string, number>>;
-  readonly flagged?: boolean;
-  readonly metadata?: { readonly [key: string]: Json };
-}
-
-/** A problem a format found: in the request before sending, or in the answer. */
-export interface FormatProblem {
-  readonly kind: 'problem';
-  /** `by-status`: an error answer after all, to be told by its status. */
-  readonly code: 'invalid_request' | 'bad_response' | 'empty_response' | 'error_answer' | 'program' | 'by-status';
-  readonly message: string;
-}
-
-export interface WireFormat {
-  /** One call as one request; a problem when it cannot be said on this wire. */
-  build(
-    request: ModelRequest,
-    options: CallOptions,
-  ): HttpRequest | FormatProblem | Promise<HttpRequest | FormatProblem>;
-  /** A 2xx answer as a draft of the reply. */
-  read(
-    answer: Answer,
-    request: ModelRequest,
-    options: CallOptions,
-  ): ReplyDraft | FormatProblem | Promise<ReplyDraft | FormatProblem>;
-  /** True when the body need not be JSON: `body` is then the text. */
-  readonly anyBody?: true;
-  /** Told of every error answer's head. */
-  onError?(head: HttpHead): void;
-  /** Which statuses count as answers; 2xx unless told. */
-  accepts?(status: number): boolean;
-}
+import type { FormatProblem, WireFormat } from './wire-format.ts';
 
 export interface NetworkProviderOptions {
   readonly id: string;
@@ -222,7 +169,7 @@ async function readAnswer(
       billed: 'maybe',
     };
   }
-  return finish(draft, response, hints, price, provider);
+  return finishReply(draft, response, hints, price, provider);
 }
 
 /** Some servers commit to 200 and then say in the body that it failed. */
@@ -312,95 +259,3 @@ const problemFailure = (code: ReturnType<typeof codeOf>, message: string, id: st
     billed: 'no',
   };
 };
-
-function finish(
-  draft: ReplyDraft,
-  response: HttpResponse,
-  hints: RateHints,
-  price: PriceFunction,
-  provider: NetworkProviderOptions,
-): Reply {
-  const { text, output, usage } = draft;
-  const cost = costOf(draft, price);
-  const isWell = text.isWellFormed();
-  const reply: Writable<Reply> = {
-    kind: 'reply',
-    text: isWell ? text : text.toWellFormed(),
-    output: typeof output === 'string' && !output.isWellFormed() ? output.toWellFormed() : output,
-    toolCalls: draft.toolCalls ?? [],
-    finishReason: draft.finishReason,
-    hints,
-    status: response.status,
-    raw: response.text,
-    flags: flagsOf(draft, response, provider, isWell),
-    cached: false,
-  };
-  if (usage !== undefined) reply.usage = usage;
-  if (cost !== undefined) reply.costUsdMicros = cost;
-  if (draft.reasoning !== undefined) reply.reasoning = draft.reasoning;
-  if (draft.finishReasonRaw !== undefined) reply.finishReasonRaw = draft.finishReasonRaw;
-  if (draft.servedModel !== undefined) reply.servedModel = draft.servedModel;
-  if (draft.fingerprint !== undefined) reply.fingerprint = draft.fingerprint;
-  if (draft.embedding !== undefined) reply.embedding = draft.embedding;
-  if (draft.scores !== undefined) reply.scores = draft.scores;
-  if (draft.flagged !== undefined) reply.flagged = draft.flagged;
-  if (draft.metadata !== undefined) reply.metadata = draft.metadata;
-  if (response.bytes !== undefined) reply.rawBytes = Buffer.from(response.bytes).toString('base64');
-  return reply;
-}
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Words that took no tokens: the count is wrong, and the price unknown, unless the model is free. */
-function costOf(draft: ReplyDraft, price: PriceFunction): UsdMicros | undefined {
-  if (draft.usage === undefined) return undefined;
-  if (!miscounts(draft)) return price(draft.usage);
-  return price({ inputTokens: 1, outputTokens: 1 }) === 0 ? 0 : undefined;
-}
-
-const miscounts = ({ usage, text, toolCalls = [] }: ReplyDraft): boolean =>
-  usage?.inputTokens === 0 && usage.outputTokens === 0 && (text !== '' || toolCalls.length > 0);
-
-function flagsOf(
-  draft: ReplyDraft,
-  response: HttpResponse,
-  provider: NetworkProviderOptions,
-  isWell: boolean,
-): readonly string[] {
-  const flags = draft.flags === undefined ? [] : [...draft.flags];
-  const { usage } = draft;
-  if (response.bytes !== undefined) flags.push('invalid-utf8');
-  if (!isWell) flags.push('lone-surrogates');
-  if (draft.text.includes('\0')) flags.push('nul-in-text');
-  if (usage?.inputTokens === undefined || usage.outputTokens === undefined) flags.push('usage-missing');
-  if (!namesNoModel.has(provider.vendor) && isSubstituted(provider.model, draft.servedModel))
-    flags.push('model-substituted');
-  const type = response.headers['content-type'];
-  if (provider.format.anyBody !== true && !(typeof type === 'string' && type.includes('json')))
-    flags.push('wrong-content-type');
-  if (miscounts(draft)) flags.push('usage-zero');
-  return flags;
-}
-
-/** A deployment's or an address's name says nothing about the model behind it. */
-const namesNoModel = new Set<Vendor>(['http', 'azure']);
-
-/** A dated or prefixed name of the same model is no substitution. */
-function isSubstituted(asked: string, served: string | undefined): boolean {
-  if (served === undefined || served === '' || served === asked) return false;
-  const a = asked.split('/').at(-1)?.toLowerCase() ?? '';
-  const b = served.split('/').at(-1)?.toLowerCase() ?? '';
-  return !(a.startsWith(b) || b.startsWith(a));
-}
-
-/** For formats: a usage object, or undefined when nothing was said at all. */
-export function usageOf(parts: { readonly [K in keyof Usage]?: number | undefined }): Usage | undefined {
-  const said = Object.entries(parts).filter(([, count]) => count !== undefined);
-  return said.length === 0 ? undefined : (Object.fromEntries(said) as Usage);
-}
-
-export const problem = (code: FormatProblem['code'], message: string): FormatProblem => ({
-  kind: 'problem',
-  code,
-  message,
-});

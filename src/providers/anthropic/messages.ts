@@ -2,13 +2,13 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ToolCall } from '../../domain/message.ts';
 import type { FinishReason, Usage } from '../../domain/reply.ts';
 import type { HeaderValue } from '../http-client.ts';
-import { problem, type ReplyDraft, usageOf, type WireFormat } from '../network-provider.ts';
 import { type ChatRequest, mergedConfig } from '../openai/chat-body.ts';
 import { parsedOr } from '../openai/chat-reply.ts';
 import { otherParams } from '../other-params.ts';
 import { asObject, at, countAt, listAt, textAt } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
 import { anthropicToolChoice, anthropicTools } from '../tool-formats.ts';
+import { problem, type ReplyDraft, usageOf, type WireFormat } from '../wire-format.ts';
 import { readAnthropicPrompt, toAnthropicMessages } from './messages-prompt.ts';
 
 export interface AnthropicOptions {

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ToolCall } from '../../domain/message.ts';
 import type { FinishReason, Usage } from '../../domain/reply.ts';
-import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../network-provider.ts';
 import { type ChatRequest, mergedConfig } from '../openai/chat-body.ts';
 import { at, countAt, listAt, textAt } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
+import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../wire-format.ts';
 import { converseBody } from './converse-body.ts';
 import type { Signer } from './sign.ts';
 

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ChatMessage } from '../../domain/message.ts';
 import { readChatPrompt } from '../chat-prompt.ts';
-import { type FormatProblem, problem } from '../network-provider.ts';
 import { asObject, listAt, textAt } from '../read-json.ts';
 import { argumentsAsData } from '../tool-formats.ts';
+import { type FormatProblem, problem } from '../wire-format.ts';
 
 export interface GeminiPrompt {
   readonly contents: Json;

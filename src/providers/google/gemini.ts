@@ -2,11 +2,11 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ToolCall } from '../../domain/message.ts';
 import type { FinishReason, Usage } from '../../domain/reply.ts';
 import type { HeaderValue } from '../http-client.ts';
-import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../network-provider.ts';
 import { type ChatRequest, mergedConfig } from '../openai/chat-body.ts';
 import { asObject, at, countAt, listAt, textAt } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
 import { googleToolChoice, googleTools } from '../tool-formats.ts';
+import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../wire-format.ts';
 import { readGeminiPrompt, toGeminiContents } from './contents.ts';
 
 export interface GeminiOptions {

@@ -2,16 +2,9 @@ import type { CodeRunner } from '../../domain/code-runner.ts';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { Usage } from '../../domain/reply.ts';
-import {
-  type Answer,
-  type FormatProblem,
-  problem,
-  type ReplyDraft,
-  usageOf,
-  type WireFormat,
-} from '../network-provider.ts';
 import type { ChatRequest } from '../openai/chat-body.ts';
 import { asObject, at, countAt, textAt } from '../read-json.ts';
+import { type Answer, type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../wire-format.ts';
 import { renderRequest, type TemplateOptions } from './render-request.ts';
 import { statusRule, transformed, userCode } from './user-expression.ts';
 

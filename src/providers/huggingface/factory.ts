@@ -5,19 +5,14 @@ import { accountingProfiles } from '../accounting.ts';
 import type { HeaderValue } from '../http-client.ts';
 import { laneOf } from '../lane-scope.ts';
 import { sharedParts } from '../network-parts.ts';
-import {
-  createNetworkProvider,
-  type FormatProblem,
-  problem,
-  type ReplyDraft,
-  type WireFormat,
-} from '../network-provider.ts';
+import { createNetworkProvider } from '../network-provider.ts';
 import { openaiChat } from '../openai/chat.ts';
 import type { ProviderFactory } from '../provider-factory.ts';
 import { at, countAt, listAt, textAt } from '../read-json.ts';
 import { createSettingsLoader } from '../render-settings.ts';
 import { surroundingsOf } from '../surroundings.ts';
 import { baseUrlOf, keyOf, keyVariableOf, under, withOwnHeaders } from '../target.ts';
+import { type FormatProblem, problem, type ReplyDraft, type WireFormat } from '../wire-format.ts';
 
 const rules = {
   baseUrl: 'https://router.huggingface.co',

@@ -2,11 +2,11 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ToolCall } from '../../domain/message.ts';
 import type { FinishReason } from '../../domain/reply.ts';
 import type { HeaderValue } from '../http-client.ts';
-import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../network-provider.ts';
 import { type ChatRequest, chatMessages, isProblem, mergedConfig } from '../openai/chat-body.ts';
 import { asObject, at, countAt, listAt, textAt } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
 import { argumentsAsData } from '../tool-formats.ts';
+import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../wire-format.ts';
 
 export type OllamaKind = 'chat' | 'completion' | 'embedding';
 

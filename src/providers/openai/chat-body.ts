@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import { readChatPrompt } from '../chat-prompt.ts';
-import { type FormatProblem, problem } from '../network-provider.ts';
 import { otherParams } from '../other-params.ts';
 import { asObject } from '../read-json.ts';
 import type { SettingsLoader } from '../render-settings.ts';
+import { type FormatProblem, problem } from '../wire-format.ts';
 import { isGpt5, isOSeries, isReasoningModel } from './reasoning-models.ts';
 
 export type ChatRequest = Extract<ModelRequest, { kind: 'chat' }>;

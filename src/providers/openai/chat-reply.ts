@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ToolCall } from '../../domain/message.ts';
 import type { FinishReason, Usage } from '../../domain/reply.ts';
-import { type FormatProblem, problem, type ReplyDraft, usageOf } from '../network-provider.ts';
 import { asObject, at, countAt, listAt, objectAt, textAt } from '../read-json.ts';
+import { type FormatProblem, problem, type ReplyDraft, usageOf } from '../wire-format.ts';
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',

@@ -1,9 +1,9 @@
 import type { CodeRunner } from '../../domain/code-runner.ts';
 import type { Json } from '../../domain/json.ts';
 import type { HeaderValue } from '../http-client.ts';
-import { problem, type ReplyDraft, type WireFormat } from '../network-provider.ts';
 import { asObject, at } from '../read-json.ts';
 import { runCallback } from '../tool-callbacks.ts';
+import { problem, type ReplyDraft, type WireFormat } from '../wire-format.ts';
 import { type ChatRequest, type ChatSettings, chatBody, chatMessages, isProblem, mergedConfig } from './chat-body.ts';
 import { readChat } from './chat-reply.ts';
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../domain/json.ts';
 import type { FinishReason } from '../../domain/reply.ts';
-import { problem, type WireFormat } from '../network-provider.ts';
 import { asObject, at, textAt } from '../read-json.ts';
+import { problem, type WireFormat } from '../wire-format.ts';
 import type { ChatFormatOptions } from './chat.ts';
 import { mergedConfig, ownSettings } from './chat-body.ts';
 import { chatUsage } from './chat-reply.ts';

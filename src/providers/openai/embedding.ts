@@ -1,5 +1,5 @@
-import { problem, usageOf, type WireFormat } from '../network-provider.ts';
 import { asObject, countAt, listAt, textAt } from '../read-json.ts';
+import { problem, usageOf, type WireFormat } from '../wire-format.ts';
 import type { ChatFormatOptions } from './chat.ts';
 
 /** `POST <base>/embeddings`. */

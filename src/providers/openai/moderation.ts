@@ -1,5 +1,5 @@
-import { problem, type WireFormat } from '../network-provider.ts';
 import { at, objectAt, textAt } from '../read-json.ts';
+import { problem, type WireFormat } from '../wire-format.ts';
 import type { ChatFormatOptions } from './chat.ts';
 
 /** `POST <base>/moderations`: which categories a text falls into. */

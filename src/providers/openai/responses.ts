@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ToolCall } from '../../domain/message.ts';
 import type { FinishReason, Usage } from '../../domain/reply.ts';
-import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../network-provider.ts';
 import { asObject, at, countAt, listAt, textAt } from '../read-json.ts';
 import { runCallback } from '../tool-callbacks.ts';
+import { type FormatProblem, problem, type ReplyDraft, usageOf, type WireFormat } from '../wire-format.ts';
 import type { ChatFormatOptions } from './chat.ts';
 import { type ChatRequest, mergedConfig } from './chat-body.ts';
 import { parsedOr } from './chat-reply.ts';

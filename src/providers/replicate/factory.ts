@@ -6,17 +6,12 @@ import { readChatPrompt } from '../chat-prompt.ts';
 import type { HeaderValue } from '../http-client.ts';
 import { laneOf } from '../lane-scope.ts';
 import { sharedParts } from '../network-parts.ts';
-import {
-  createNetworkProvider,
-  type FormatProblem,
-  problem,
-  type ReplyDraft,
-  type WireFormat,
-} from '../network-provider.ts';
+import { createNetworkProvider } from '../network-provider.ts';
 import type { ProviderFactory } from '../provider-factory.ts';
 import { asObject, at, textAt } from '../read-json.ts';
 import { surroundingsOf } from '../surroundings.ts';
 import { baseUrlOf, keyOf, keyVariableOf, under, withOwnHeaders } from '../target.ts';
+import { type FormatProblem, problem, type ReplyDraft, type WireFormat } from '../wire-format.ts';
 
 const rules = {
   baseUrl: 'https://api.replicate.com',
