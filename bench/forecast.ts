@@ -1,7 +1,7 @@
 /**
  * How far forecasts are off: twenty made-up suites with hidden limits, latencies and lengths. Each is run once (the past)
- * or in five cases a column (the pilot); the forecast is made from that; then it is run anew with other draws, and the
- * two are compared. Runs are the real scheduler against simulated servers on the virtual clock, with the learned limits
+ * or in a pilot (five cases in total, as `plan --pilot 5` runs them, and five a column beside it); the forecast is made
+ * from that; then it is run anew with other draws, and the two are compared. Runs are the real scheduler against simulated servers on the virtual clock, with the learned limits
  * carried over as a store would; the forecast sees events, rows and learned limits only, never the hidden numbers.
  */
 import { type CaseIndex, caseIndex, caseKey, laneKey } from '../src/domain/ids.ts';
@@ -13,6 +13,7 @@ import { forecastRun } from '../src/forecast/forecast-run.ts';
 import { type PastCases, pastCases } from '../src/forecast/past-cases.ts';
 import type { PlannedCase, PlannedLane } from '../src/forecast/planned-work.ts';
 import type { LaneSpec } from '../src/lanes/lane-state.ts';
+import { choosePilot } from '../src/plan/choose-pilot.ts';
 import type { ServerSpec } from '../src/sim/server-model.ts';
 import { simulate } from '../src/sim/simulate.ts';
 import type { SimCall, SimCase } from '../src/sim/workload.ts';
@@ -222,16 +223,16 @@ function plan(suite: Suite, learned: Execution['learned']): { cases: PlannedCase
   };
 }
 
-/** Five of each column (prompts and conversations apart), spread over the plan. */
-function pilotOf(suite: Suite): HiddenCase[] {
-  const columns = Map.groupBy(suite.cases, ({ family, own }) => `${family} ${own}`);
-  return [...columns.values()].flatMap((cases) =>
-    Array.from(
-      { length: Math.min(5, cases.length) },
-      (_, at) => cases[Math.floor(((at + 0.5) / 5) * cases.length)],
-    ).filter((one) => one !== undefined),
-  );
-}
+/** Cases by column, prompts and conversations apart. */
+const columnsOf = ({ cases }: Suite): HiddenCase[][] => [
+  ...Map.groupBy(cases, ({ family, own }) => `${family} ${own}`).values(),
+];
+
+/** What `plan --pilot 5` runs: five of the whole plan. */
+const pilotOf = (suite: Suite): HiddenCase[] => choosePilot(columnsOf(suite), 5);
+
+/** A dearer pilot, for comparison: five of each column. */
+const widePilotOf = (suite: Suite): HiddenCase[] => columnsOf(suite).flatMap((column) => choosePilot([column], 5));
 
 const off = (expected: number, actual: number): number => Math.abs(expected - actual) / actual;
 const median = (values: readonly number[]): number =>
@@ -242,11 +243,23 @@ interface Trial {
   readonly costError: number;
   readonly pilotTimeError: number;
   readonly pilotCostError: number;
+  readonly widePilotTimeError: number;
+  readonly widePilotCostError: number;
   /** Whether the actual time lay between low and high. */
   readonly inside: boolean;
   readonly actualMs: number;
   readonly likelyMs: number;
   readonly forecastMs: number;
+}
+
+function tryPilot(suite: Suite, cases: readonly HiddenCase[], seed: number): { timeError: number; costError: number } {
+  const pilot = execute(suite, cases, seed + 2, undefined);
+  const after = execute(suite, suite.cases, seed + 3, pilot.learned);
+  const forecast = forecastRun({ ...plan(suite, pilot.learned), past: pilot.past, pastName: 'a pilot', seed });
+  return {
+    timeError: off(forecast.timeMs.likely, after.makespanMs),
+    costError: off(forecast.costUsdMicros?.likely ?? 0, after.costUsdMicros),
+  };
 }
 
 function tryOnce(suite: Suite, seed: number): Trial {
@@ -255,14 +268,15 @@ function tryOnce(suite: Suite, seed: number): Trial {
   const begun = performance.now();
   const forecast = forecastRun({ ...plan(suite, past.learned), past: past.past, seed });
   const forecastMs = performance.now() - begun;
-  const pilot = execute(suite, pilotOf(suite), seed + 2, undefined);
-  const afterPilot = execute(suite, suite.cases, seed + 3, pilot.learned);
-  const fromPilot = forecastRun({ ...plan(suite, pilot.learned), past: pilot.past, pastName: 'a pilot', seed });
+  const pilot = tryPilot(suite, pilotOf(suite), seed);
+  const widePilot = tryPilot(suite, widePilotOf(suite), seed);
   return {
     timeError: off(forecast.timeMs.likely, actual.makespanMs),
     costError: off(forecast.costUsdMicros?.likely ?? 0, actual.costUsdMicros),
-    pilotTimeError: off(fromPilot.timeMs.likely, afterPilot.makespanMs),
-    pilotCostError: off(fromPilot.costUsdMicros?.likely ?? 0, afterPilot.costUsdMicros),
+    pilotTimeError: pilot.timeError,
+    pilotCostError: pilot.costError,
+    widePilotTimeError: widePilot.timeError,
+    widePilotCostError: widePilot.costError,
     inside: actual.makespanMs >= forecast.timeMs.low && actual.makespanMs <= forecast.timeMs.high,
     actualMs: actual.makespanMs,
     likelyMs: forecast.timeMs.likely,
@@ -302,6 +316,8 @@ async function run(_options: { json: boolean }) {
       costErrorMedian: middle(({ costError }) => costError),
       pilotTimeErrorMedian: middle(({ pilotTimeError }) => pilotTimeError),
       pilotCostErrorMedian: middle(({ pilotCostError }) => pilotCostError),
+      pilotPerColumnTimeErrorMedian: middle(({ widePilotTimeError }) => widePilotTimeError),
+      pilotPerColumnCostErrorMedian: middle(({ widePilotCostError }) => widePilotCostError),
       insideRange: round(all.filter(({ inside }) => inside).length / all.length),
       forecastMsMedian: middle(({ forecastMs }) => forecastMs),
     },

@@ -1,5 +1,7 @@
 /** A project's cases as a run: all of them, or the few of a pilot. */
 import type { Case } from '../domain/case.ts';
+import type { CaseIndex } from '../domain/ids.ts';
+import { choosePilot } from '../plan/choose-pilot.ts';
 import { realClock } from '../platform/clock.ts';
 import { createCoalescer } from '../providers/coalesce.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
@@ -34,19 +36,22 @@ export async function playProject(
   return outcome;
 }
 
-/** So many cases, taken evenly from each column, so that every lane is heard of. */
+/** The cases of a pilot: so many of the whole plan. Places are held, not cases, since a plan may be long. */
 export async function pilotCases({ project }: RunProject, count: number): Promise<Case[]> {
-  const columns = new Map<number, Case[]>();
-  for await (const one of project.cases()) {
-    const column = columns.get(one.column.position);
-    if (column === undefined) columns.set(one.column.position, [one]);
-    else if (column.length < count) column.push(one);
+  const columns = new Map<number, CaseIndex[]>();
+  for await (const { index, column } of project.cases()) {
+    const known = columns.get(column.position);
+    if (known === undefined) columns.set(column.position, [index]);
+    else known.push(index);
   }
-  const chosen: Case[] = [];
-  for (let at = 0; chosen.length < count; at += 1) {
-    const round = [...columns.values()].flatMap((column) => column[at] ?? []);
-    if (round.length === 0) break;
-    chosen.push(...round.slice(0, count - chosen.length));
-  }
-  return chosen;
+  // In the plan's order: the order of work puts what is longest first, which would speak for nobody else.
+  const chosen = new Set(
+    choosePilot(
+      [...columns.values()].map((one) => one.sort((a, b) => a - b)),
+      count,
+    ),
+  );
+  const cases: Case[] = [];
+  for await (const one of project.cases()) if (chosen.has(one.index)) cases.push(one);
+  return cases;
 }

@@ -191,6 +191,8 @@ describe('parlane plan', () => {
     expect(out).toMatch(/a pilot of 5/);
     expect(out).toMatch(/Sent: the pilot of 5 cases, \$/);
     expect((await parlane('runs')).out).toMatch(/5/);
+    const { rows } = JSON.parse((await parlane('runs', '--json')).out).runs[0];
+    expect(rows.total).toBe(5);
   });
 
   it('with --set forecasts another value of the config, and refuses a place that is not there', async () => {

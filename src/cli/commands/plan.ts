@@ -89,7 +89,7 @@ const sentWords = (pilot: Pilot | undefined): string =>
 export function define(command: Command, context: CliContext): void {
   addProjectFlags(command)
     .option('--what-if <change...>', 'with another limit: openai.rpm=1000')
-    .option('--pilot <n>', 'run so many cases for real first, and forecast from them')
+    .option('--pilot <n>', 'run so many cases of the plan for real first, over all columns, and forecast from them')
     .option(...storeOption)
     .addHelpText(
       'before',
