@@ -8,6 +8,7 @@
  */
 import type { ConversationResult } from '../domain/conversation-result.ts';
 import type { Effects } from '../domain/effects.ts';
+import { type Finding, findingsForm, findingsIn, findingsRule } from '../domain/finding.ts';
 import type { Json } from '../domain/json.ts';
 import type { ChatMessage } from '../domain/message.ts';
 import type { Scenario } from '../domain/scenario.ts';
@@ -26,6 +27,8 @@ export interface Evaluation {
   readonly comment: string;
   /** Scores per criterion, where there are several. */
   readonly criteria?: Readonly<Record<string, number>>;
+  /** What went wrong, each at its turn, as far as the judge said so. */
+  readonly findings: readonly Finding[];
   /** Whether the score counts as success; null without a score. */
   readonly success: boolean | null;
   readonly scale: Scale;
@@ -68,8 +71,17 @@ export async function judgeConversation(
     });
     if (value.kind === 'failure') return unscored('failed', `The judge could not be asked: ${value.message}`, scale);
     const read = readAnswer(value.text, scale, Object.keys(setup.settings.criteria ?? {}));
-    if ('score' in read)
-      return { ...read, status: 'completed', success: read.score >= (setup.settings.pass_at ?? scale.max), scale };
+    if ('score' in read) {
+      const { said, ...rated } = read;
+      const findings = findingsIn(said, result.conversation_history);
+      return {
+        ...rated,
+        findings,
+        status: 'completed',
+        success: read.score >= (setup.settings.pass_at ?? scale.max),
+        scale,
+      };
+    }
     fault = read.fault;
     messages.push(
       { role: 'assistant', content: value.text === '' ? '(nothing)' : value.text },
@@ -83,6 +95,7 @@ const unscored = (status: 'failed' | 'skipped', comment: string, scale: Scale): 
   status,
   score: null,
   comment,
+  findings: [],
   success: null,
   scale,
 });
@@ -91,8 +104,8 @@ function question({ scenario, settings }: JudgeSetup, result: ConversationResult
   const criteria = Object.entries(settings.criteria ?? {});
   const form =
     criteria.length === 0
-      ? `{"score": <whole number from ${scale.min} to ${scale.max}>, "comment": "<one or two sentences>"}`
-      : `{"scores": {${criteria.map(([name]) => `"${name}": <${scale.min} to ${scale.max}>`).join(', ')}}, "comment": "<one or two sentences>"}`;
+      ? `{"score": <whole number from ${scale.min} to ${scale.max}>, "comment": "<one or two sentences>", ${findingsForm}}`
+      : `{"scores": {${criteria.map(([name]) => `"${name}": <${scale.min} to ${scale.max}>`).join(', ')}}, "comment": "<one or two sentences>", ${findingsForm}}`;
   return [
     `Goal of the client: ${goalOf(scenario, result) ?? 'as the transcript shows it'}`,
     ...(settings.rubric === undefined ? [] : [`Rubric: ${settings.rubric}`]),
@@ -101,7 +114,7 @@ function question({ scenario, settings }: JudgeSetup, result: ConversationResult
     '-----',
     transcriptOf(result),
     '-----',
-    `Answer with this JSON object and nothing else: ${form}`,
+    `Answer with this JSON object and nothing else: ${form}. ${findingsRule}`,
   ].join('\n');
 }
 
@@ -111,7 +124,13 @@ function goalOf(scenario: Scenario, result: ConversationResult): string | undefi
 }
 
 type Read =
-  | { readonly score: number; readonly comment: string; readonly criteria?: Record<string, number> }
+  | {
+      readonly score: number;
+      readonly comment: string;
+      readonly criteria?: Record<string, number>;
+      /** The whole answer, for what may stand beside the score. */
+      readonly said: Json;
+    }
   | { readonly fault: string };
 
 /** Reads a judge's answer; a code fence or words around the object are forgiven, anything else is not. */
@@ -126,9 +145,9 @@ export function readAnswer(text: string, scale: Scale, criteria: readonly string
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return { fault: 'it is not a JSON object' };
   const { score, scores, comment } = data as { score?: Json; scores?: Json; comment?: Json };
-  const said = typeof comment === 'string' ? comment : '';
+  const words = typeof comment === 'string' ? comment : '';
   if (criteria.length === 0)
-    return isOnScale(score, scale) ? { score, comment: said } : { fault: offScale('"score"', scale) };
+    return isOnScale(score, scale) ? { score, comment: words, said: data } : { fault: offScale('"score"', scale) };
   const found: Record<string, number> = {};
   for (const name of criteria) {
     const value = Object(scores)[name];
@@ -136,7 +155,7 @@ export function readAnswer(text: string, scale: Scale, criteria: readonly string
     found[name] = value;
   }
   const mean = Object.values(found).reduce((sum, value) => sum + value, 0) / criteria.length;
-  return { score: mean, comment: said, criteria: found };
+  return { score: mean, comment: words, criteria: found, said: data };
 }
 
 const isOnScale = (value: unknown, scale: Scale): value is number =>

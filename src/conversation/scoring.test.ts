@@ -84,6 +84,28 @@ describe('a judge', () => {
     expect(effects.log).toEqual([]);
   });
 
+  it('may name what went wrong and at which turn; a turn that the conversation does not have is dropped', async () => {
+    const findings = [
+      { turn: 1, what: ' promised too much ' },
+      { turn: 99, what: 'later' },
+      { turn: 0, what: 'earlier' },
+      { turn: '1' },
+      { what: 'somewhere' },
+      'odd',
+    ];
+    const answer = replyOf(JSON.stringify({ score: 1, comment: 'bad', findings }));
+    const { evaluation, effects } = await judged([answer]);
+    expect(evaluation.findings).toEqual([
+      { turn: 1, what: 'promised too much' },
+      { turn: 1, what: '' },
+    ]);
+    expect(JSON.stringify(effects.log[0]?.request)).toContain('findings');
+    // One turn for the whole answer is understood too; none at all, or nonsense, spoils nothing.
+    expect((await judged([replyOf('{"score": 1, "turn": 1}')])).evaluation.findings).toEqual([{ turn: 1, what: '' }]);
+    for (const odd of ['{"score": 3}', '{"score": 3, "findings": "none"}', '{"score": 3, "findings": null, "turn": 7}'])
+      expect((await judged([replyOf(odd)])).evaluation).toMatchObject({ status: 'completed', score: 3, findings: [] });
+  });
+
   it('can have another scale and several criteria', async () => {
     const settings = {
       scale: { min: 0, max: 10 },

@@ -1,3 +1,4 @@
+import type { Finding } from '../domain/finding.ts';
 import type { Json } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Verdict } from '../domain/verdict.ts';
@@ -112,8 +113,55 @@ export function checksOf(verdict: Verdict | undefined): Verdict[] {
   return parts.length === 0 ? [verdict] : parts.flatMap(checksOf);
 }
 
-/** The turn a check points at: where a judge or a transcript check says its rule was broken. */
-export function turnOfCheck(check: Verdict): number | undefined {
-  const turn = check.metadata?.['turn'];
-  return typeof turn === 'number' ? turn : undefined;
+/** What a check found, each at its turn, as a judge named it. */
+function namedFindings(check: Verdict): Finding[] {
+  return list(check.metadata?.['findings']).flatMap((one): Finding[] => {
+    const at = isFields(one) ? number(one['turn']) : undefined;
+    return isFields(one) && at !== undefined ? [{ turn: at, what: text(one['what']) }] : [];
+  });
+}
+
+/** The turn that a check is about, where nothing was found at another. */
+const ownTurn = (check: Verdict): number | undefined => number(check.metadata?.['turn']);
+
+/** The turns a check points at, first ones first. */
+export function turnsOfCheck(check: Verdict): number[] {
+  const found = namedFindings(check).map(({ turn }) => turn);
+  const own = ownTurn(check);
+  return found.length > 0 ? [...new Set(found)].sort((a, b) => a - b) : own === undefined ? [] : [own];
+}
+
+function findingsOf(check: Verdict): Finding[] {
+  const found = namedFindings(check);
+  const turn = ownTurn(check);
+  return found.length > 0 || turn === undefined || check.pass ? found : [{ turn, what: '' }];
+}
+
+/** `(turn 3)`, `(turns 2, 3)`, or nothing. */
+export function turnWords(check: Verdict): string {
+  const turns = turnsOfCheck(check);
+  return turns.length === 0 ? '' : `(${turns.length === 1 ? 'turn' : 'turns'} ${turns.join(', ')})`;
+}
+
+/** A finding at the line it is about. */
+export interface Mark {
+  readonly check: string;
+  readonly what: string;
+  /** The check passed all the same. */
+  readonly pass: boolean;
+}
+
+/** The findings by entry: at the agent's last words of the turn, or at whoever spoke when no agent did. */
+export function marksOf(view: ConversationView, checks: readonly Verdict[]): Map<EntryView, Mark[]> {
+  const marks = new Map<EntryView, Mark[]>();
+  for (const check of checks) {
+    for (const { turn, what } of findingsOf(check)) {
+      const own = view.entries.filter((entry) => entry.turn === turn);
+      const entry = own.findLast(({ side }) => side === 'agent') ?? own.at(-1);
+      if (entry === undefined) continue;
+      const mark = { check: checkName(check), what: what === '' ? check.reason : what, pass: check.pass };
+      marks.set(entry, [...(marks.get(entry) ?? []), mark]);
+    }
+  }
+  return marks;
 }

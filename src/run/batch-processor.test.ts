@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoProvider, reply } from '../../test/support/run-harness.ts';
 import { importOpenAi } from '../conversation/import-tau-bench.ts';
 import { resultValidator } from '../conversation/result-schema.ts';
-import { caseIndex } from '../domain/ids.ts';
+import { caseIndex, runId } from '../domain/ids.ts';
 import type { Outcome } from '../domain/reply.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -114,13 +114,15 @@ describe('the BatchProcessor', () => {
     expect(Object.keys(summary.per_role)).toContain('client');
   });
 
-  it('fails a conversation by a check of one turn', async () => {
+  it('fails a conversation by a check of one turn, which points at it', async () => {
     const processor = processorWith();
     const job = await processor.create(
       desk({ scenarios: scenarios.slice(0, 1), checks: [{ type: 'contains', value: 'never said', turn: 1 }] }),
     );
     await processor.run(job.batch_id);
     expect(await processor.summary(job.batch_id)).toMatchObject({ counts: { passed: 0, failed: 1 }, success_rate: 0 });
+    const [stored] = (await (await store.openRun(runId(job.batch_id)))?.rows({ after: -1, limit: 1 })) ?? [];
+    expect(stored?.row.verdict?.componentResults).toMatchObject([{ pass: false, metadata: { turn: 1 } }]);
   });
 
   it('never lets an infrastructure error lower a score', async () => {

@@ -4,6 +4,7 @@ import { type Evaluation, judgeConversation, withEvaluation } from '../conversat
 import type { ModelChoice } from '../conversation/setup.ts';
 import type { ConversationResult } from '../domain/conversation-result.ts';
 import type { Effects } from '../domain/effects.ts';
+import { findingsKept } from '../domain/finding.ts';
 import type { Json } from '../domain/json.ts';
 import type { Scenario } from '../domain/scenario.ts';
 import type { Assertion, Verdict } from '../domain/verdict.ts';
@@ -58,7 +59,7 @@ async function evaluate(
   return judgeConversation({ model: judge, prompt, settings: specification.judge ?? {}, scenario }, result, effects);
 }
 
-function verdictOf({ status, score, scale, success, comment, criteria }: Evaluation): Verdict {
+function verdictOf({ status, score, scale, success, comment, criteria, findings }: Evaluation): Verdict {
   const assertion: Assertion = { type: 'judge', metric: 'judge' };
   if (status !== 'completed' || score === null)
     return { pass: false, score: 0, reason: comment, error: comment, assertion };
@@ -71,7 +72,7 @@ function verdictOf({ status, score, scale, success, comment, criteria }: Evaluat
     score: (score - scale.min) / (scale.max - scale.min),
     reason: comment === '' ? `Rated ${score}` : comment,
     assertion,
-    metadata: { rating: score, comment },
+    metadata: { rating: score, comment, ...findingsKept(findings) },
     ...(shares.length === 0 ? {} : { namedScores: Object.fromEntries(shares) }),
   };
 }
@@ -98,13 +99,18 @@ async function gradeTurns(
         );
       const told = `turn-${JSON.stringify(turn)}`.replaceAll(/[^\w-]/g, '');
       const bare = group.map(({ turn: _, ...assertion }) => assertion as Assertion);
-      return partsOf(
-        await grade(bare, subjectOf({ ...result, conversation_history: own }), under(effects, told), grading),
-      );
+      const part = subjectOf({ ...result, conversation_history: own });
+      return partsOf(await grade(bare, part, under(effects, told), grading)).map((verdict) => atTurn(verdict, own));
     }),
   );
   return verdicts.flat();
 }
+
+/** A check of one turn points at it. */
+const atTurn = (verdict: Verdict, own: ConversationResult['conversation_history']): Verdict => {
+  const turn = own[0]?.turn;
+  return turn === undefined ? verdict : { ...verdict, metadata: { ...verdict.metadata, turn } };
+};
 
 const turnNumber = (turn: Json | readonly Assertion[], result: ConversationResult): unknown =>
   turn === 'last' ? result.total_turns : turn === 'first' ? 1 : turn;

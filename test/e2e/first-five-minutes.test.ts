@@ -40,8 +40,9 @@ describe('the first five minutes in a terminal', () => {
     const { code, text } = await parlane('show', '18');
     expect(text).toMatch(/#18 scenario\/angry-client +failed +4 turns/);
     expect(text).toMatch(/3 agent +> lookup_order\(id: "A-1007"\)/);
-    expect(text).toMatch(/FAILED +judge/);
-    expect(text).toMatch(/Try again from here: +npx parlane fork 18 --after \d/);
+    expect(text).toMatch(/you will get your money back today[\s\S]*?<-- judge: This goes against "never promises that/);
+    expect(text).toMatch(/FAILED +judge[\s\S]* \(turn 3\)/);
+    expect(text).toMatch(/Try again from here: +npx parlane fork 18 --after 2/);
     expect(code).toBe(0);
   });
 

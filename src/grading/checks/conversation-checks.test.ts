@@ -131,6 +131,25 @@ describe('checks of conversations', () => {
     expect((await checkOn(null, wide, { subject: { conversation }, answer })).score).toBeCloseTo(0.2);
   });
 
+  it('a judge and a rubric keep what was found at which turn, as far as the conversation has it', async () => {
+    const findings = [
+      { turn: 1, what: 'too slow' },
+      { turn: 50, what: 'never happened' },
+    ];
+    const subject = { conversation };
+    const found = await checkOn(
+      null,
+      { type: 'judge' },
+      { subject, answer: () => JSON.stringify({ score: 1, findings }) },
+    );
+    expect(found.metadata?.['findings']).toEqual([{ turn: 1, what: 'too slow' }]);
+    const answer = (): string => JSON.stringify({ pass: false, score: 0, reason: 'no', findings });
+    const rubric = await checkOn(null, { type: 'llm-rubric', value: 'Quick' }, { subject, answer });
+    expect(rubric.metadata).toEqual({ findings: [{ turn: 1, what: 'too slow' }] });
+    // An answer to a prompt has no turns.
+    expect((await checkOn('hi', { type: 'llm-rubric', value: 'Quick' }, { answer })).metadata).toBeUndefined();
+  });
+
   it('a judge whose rating is off the scale twice gives no score', async () => {
     const found = await checkOn(null, { type: 'judge' }, { subject: { conversation }, answer: () => '{"score": 9}' });
     expect(found.error).toMatch(/not from 1 to 3/);

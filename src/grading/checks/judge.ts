@@ -1,3 +1,4 @@
+import { findingsIn, findingsKept } from '../../domain/finding.ts';
 import type { Json } from '../../domain/json.ts';
 import { asText, type Check, demand, isObject } from '../check.ts';
 import { judgeQuestion } from '../graders/prompts.ts';
@@ -36,6 +37,10 @@ export const judge: Check = async (input) => {
     pass: rated.score >= threshold !== inverse,
     score: inverse ? 1 - score : score,
     reason: rated.reason === '' ? `Rated ${rated.score}` : rated.reason,
-    metadata: { rating: rated.score, comment: rated.reason },
+    metadata: {
+      rating: rated.score,
+      comment: rated.reason,
+      ...findingsKept(findingsIn(rated.said, subject.conversation?.conversation_history ?? [])),
+    },
   };
 };

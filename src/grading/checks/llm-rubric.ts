@@ -1,3 +1,4 @@
+import { findingsIn, findingsKept } from '../../domain/finding.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { asText, type Check, type CheckInput, type CheckOutcome, parsedOrText } from '../check.ts';
 import type { Question } from '../graders/grader.ts';
@@ -20,7 +21,13 @@ export async function gradeByModel(input: CheckInput, values: JsonObject, ours: 
       ? 'The grader agrees'
       : 'The grader does not agree'
     : `Score ${graded.score} is below the threshold ${threshold}`;
-  return { pass: pass !== inverse, score, reason: graded.reason === '' ? fallback : graded.reason };
+  const found = findingsKept(findingsIn(graded.said, subject.conversation?.conversation_history ?? []));
+  return {
+    pass: pass !== inverse,
+    score,
+    reason: graded.reason === '' ? fallback : graded.reason,
+    ...(found.findings === undefined ? {} : { metadata: { findings: found.findings } }),
+  };
 }
 
 /** `llm-rubric`: a model decides whether the rubric holds. Of a conversation it sees every turn, tool call and result. */

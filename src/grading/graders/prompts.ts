@@ -2,6 +2,7 @@
  * Our own grading prompts. What is judged stands between tags and is called data, so that words in it are not taken for
  * instructions; the form of the answer is said last, in the same breath as its example.
  */
+import { findingsForm, findingsRule } from '../../domain/finding.ts';
 import type { ChatMessage } from '../../domain/message.ts';
 import type { Question } from './grader.ts';
 
@@ -16,6 +17,8 @@ const ask = (system: string, user: string): Question => ({
 
 const tagged = (name: string, text: string): string => `<${name}>\n${text}\n</${name}>`;
 
+const passScoreFindings = `Reply with one JSON object and nothing else: {"reason": "<one or two sentences>", "pass": <true or false>, "score": <number from 0 to 1>, ${findingsForm}}. ${findingsRule}`;
+
 const passScoreReason =
   'Reply with one JSON object and nothing else: {"reason": "<one or two sentences>", "pass": <true or false>, "score": <number from 0 to 1>}';
 
@@ -27,7 +30,7 @@ export const rubricQuestion = (output: string, rubric: string): Question =>
 
 export const conversationRubricQuestion = (transcript: string, rubric: string): Question =>
   ask(
-    `You check a conversation between an agent and a client against a rubric. Tool calls and their results are part of what the agent did. The agent passes when what the rubric says is true. ${dataRule}\n${passScoreReason}`,
+    `You check a conversation between an agent and a client against a rubric. Tool calls and their results are part of what the agent did. The agent passes when what the rubric says is true. ${dataRule}\n${passScoreFindings}`,
     `${tagged('Transcript', transcript)}\n${tagged('Rubric', rubric)}`,
   );
 
@@ -44,7 +47,7 @@ export const judgeQuestion = (
   scale: { readonly min: number; readonly max: number },
 ): Question =>
   ask(
-    `You rate how well an agent served its client. Tool calls and their results are part of what the agent did. ${dataRule}\nReply with one JSON object and nothing else: {"score": <whole number from ${scale.min} (worst) to ${scale.max} (best)>, "comment": "<why, in one or two sentences>"}`,
+    `You rate how well an agent served its client. Tool calls and their results are part of what the agent did. ${dataRule}\nReply with one JSON object and nothing else: {"score": <whole number from ${scale.min} (worst) to ${scale.max} (best)>, "comment": "<why, in one or two sentences>", ${findingsForm}}. ${findingsRule}`,
     [...(goal === '' ? [] : [tagged('Goal', goal)]), tagged('Transcript', text), tagged('Rubric', rubric)].join('\n'),
   );
 

@@ -18,6 +18,8 @@ export interface Graded {
   readonly pass: boolean;
   readonly score: number;
   readonly reason: string;
+  /** The whole answer, for what may stand beside these. */
+  readonly said: JsonObject;
 }
 
 /** `{pass, score, reason}` as models write it: a missing part follows from the others. */
@@ -30,12 +32,12 @@ export const readGraded: AnswerReader<Graded> = (text, output) => {
   const pass =
     typeof said === 'boolean' ? said : said === undefined ? true : /^(?:true|yes|pass|y)$/i.test(String(said));
   const reason = typeof answer['reason'] === 'string' && answer['reason'] !== '' ? answer['reason'] : '';
-  return { value: { pass, score: number ?? (pass ? 1 : 0), reason } };
+  return { value: { pass, score: number ?? (pass ? 1 : 0), reason, said: answer } };
 };
 
 /** `{score, reason}` with a score within bounds. */
 export const readScore =
-  (min: number, max: number, reasonKey: string): AnswerReader<{ readonly score: number; readonly reason: string }> =>
+  (min: number, max: number, reasonKey: string): AnswerReader<Omit<Graded, 'pass'>> =>
   (text, output) => {
     const answer = objectIn(text, output);
     if (answer === undefined) return { problem: 'there is no JSON object in it' };
@@ -43,7 +45,7 @@ export const readScore =
     if (score === undefined) return { problem: 'it has no number as "score"' };
     if (score < min || score > max) return { problem: `the score ${score} is not from ${min} to ${max}` };
     const reason = answer[reasonKey];
-    return { value: { score, reason: typeof reason === 'string' ? reason : '' } };
+    return { value: { score, reason: typeof reason === 'string' ? reason : '', said: answer } };
   };
 
 /** A list of texts under a key. */

@@ -14,6 +14,8 @@ export interface Judgement {
   /** 0 to 1. */
   readonly score: number;
   readonly reason: string;
+  /** The demand that the text goes against. */
+  readonly broken?: string;
 }
 
 const tag = (names: string, text: string): string | undefined =>
@@ -56,7 +58,7 @@ function speaksOf(clause: string, text: string): boolean {
 export function judgeText(text: string, rubric: string, seed: number): Judgement {
   const demands = clauses(rubric);
   const broken = demands.find((clause) => negation.test(clause) && speaksOf(clause, text));
-  if (broken !== undefined) return { score: 0, reason: `The text goes against "${broken.trim()}".` };
+  if (broken !== undefined) return { score: 0, reason: `The text goes against "${broken.trim()}".`, broken };
   const asked = demands.filter((clause) => !negation.test(clause));
   const met = asked.filter((clause) => speaksOf(clause, text) || coverage(clause, text) >= 0.4);
   if (text.trim() === '') return { score: 0, reason: 'There is nothing to judge.' };
@@ -96,6 +98,17 @@ function judgeSubject(subject: string, rubric: string, seed: number): Judgement 
   if (fellShort.test(subject) && judged.score > 0.5)
     return { score: 0.5, reason: 'Something was asked for and not done.' };
   return judged;
+}
+
+/** The turns at which an agent's words go against a demand; lines of a transcript begin with their turn's number. */
+function findingsOf(subject: string, { broken }: Judgement): object[] {
+  if (broken === undefined) return [];
+  return subject.split('\n').flatMap((line) => {
+    const [, turn, said = ''] = /^(\d+)[. ]\s*agent\w*: (.*)$/u.exec(line) ?? [];
+    return turn !== undefined && speaksOf(broken, said)
+      ? [{ turn: Number(turn), what: `This goes against "${broken.trim()}".` }]
+      : [];
+  });
 }
 
 type Form = (text: string, judgement: Judgement, seed: number) => string;
@@ -205,8 +218,8 @@ export function playJudge(dialogue: Dialogue, seed: number): SimAnswer {
   const { subject, rubric } = subjectOf(text);
   const judgement = judgeSubject(subject, rubric, seed);
   const form = forms.find(([pattern]) => pattern.test(text))?.[1];
-  if (form) return say(form(text, judgement, seed));
-  return say(
-    json({ reason: judgement.reason, pass: passes(judgement), score: Math.round(judgement.score * 100) / 100 }),
-  );
+  const score = Math.round(judgement.score * 100) / 100;
+  const answer = form?.(text, judgement, seed) ?? json({ reason: judgement.reason, pass: passes(judgement), score });
+  const findings = text.includes('"findings"') ? findingsOf(subject, judgement) : [];
+  return say(findings.length === 0 ? answer : json({ ...JSON.parse(answer), findings }));
 }

@@ -248,8 +248,8 @@
     return element('details', { class: 'tool', open: !folded }, element('summary', {}, head), ...inner);
   }
 
-  function entryNode(entry, checks) {
-    const broken = entry.side === 'agent' ? checks.filter((check) => !check.pass && check.turn === entry.turn) : [];
+  function entryNode(entry) {
+    const marks = entry.marks ?? [];
     const timing =
       entry.ms === undefined ? '' : `${time(entry.ms)}${entry.queueMs > 50 ? `, queued ${time(entry.queueMs)}` : ''}`;
     const who = element(
@@ -262,14 +262,15 @@
     const text = entry.text === '' ? '' : element('p', { class: 'text', dir: 'auto' }, entry.text);
     const tools = entry.tools.map(toolNode);
     const said = element('div', {}, ...(entry.side === 'client' ? [text, ...tools] : [...tools, text]));
-    for (const check of broken) said.append(element('p', { class: 'here' }, `✗ ${check.name}: ${check.reason}`));
-    return element('div', { class: `said ${entry.side}${broken.length > 0 ? ' broken' : ''}` }, who, said);
+    for (const { check, what, pass } of marks)
+      said.append(element('p', { class: 'here' }, `${pass ? '!' : '✗'} ${check}: ${what}`));
+    return element('div', { class: `said ${entry.side}${marks.length > 0 ? ' broken' : ''}` }, who, said);
   }
 
   function checkNode(check) {
     const word =
       check.error !== undefined ? ['error', 'ERROR'] : check.pass ? ['passed', 'passed'] : ['failed', 'FAILED'];
-    const at = check.turn === undefined ? '' : ` (turn ${check.turn})`;
+    const at = check.turns === '' ? '' : ` ${check.turns}`;
     return element(
       'li',
       {},
@@ -303,7 +304,7 @@
     const checks =
       detail.checks.length === 0 ? '' : element('ul', { class: 'checks' }, ...detail.checks.map(checkNode));
     nodes.push(checks);
-    if (detail.entries !== undefined) nodes.push(...detail.entries.map((entry) => entryNode(entry, detail.checks)));
+    if (detail.entries !== undefined) nodes.push(...detail.entries.map(entryNode));
     for (const [title, text] of [
       ['prompt', detail.prompt],
       ['output', detail.output],

@@ -2,7 +2,16 @@ import { gzipSync } from 'node:zlib';
 import { caseNumber } from '../../domain/ids.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Row } from '../../domain/row.ts';
-import { checkName, checksOf, conversationOf, type EntryView, promptOf, turnOfCheck } from '../conversation-view.ts';
+import {
+  checkName,
+  checksOf,
+  conversationOf,
+  type EntryView,
+  type Mark,
+  marksOf,
+  promptOf,
+  turnWords,
+} from '../conversation-view.ts';
 import { failureReason } from '../failure-reason.ts';
 import { dataJson, excerpt } from './markup.ts';
 
@@ -53,7 +62,7 @@ export function rowSummary(row: Row, change: string): RowSummary {
   ];
 }
 
-const entryDetail = (entry: EntryView): object => ({
+const entryDetail = (entry: EntryView, marks: readonly Mark[]): object => ({
   turn: entry.turn,
   side: entry.side,
   agent: entry.agent,
@@ -66,15 +75,17 @@ const entryDetail = (entry: EntryView): object => ({
     result: limited(asText(tool.result)),
     kind: tool.kind,
   })),
+  ...(marks.length === 0 ? {} : { marks: marks.map((mark) => ({ ...mark, what: limited(mark.what) })) }),
 });
 
 export function rowDetail(row: Row): object {
   const conversation = conversationOf(row);
+  const marks = conversation === undefined ? undefined : marksOf(conversation, checksOf(row.verdict));
   return {
     kind: row.kind,
     prompt: conversation === undefined ? limited(promptOf(row)) : '',
     output: conversation === undefined ? limited(asText(row.output)) : '',
-    entries: conversation?.entries.map(entryDetail),
+    entries: conversation?.entries.map((entry) => entryDetail(entry, marks?.get(entry) ?? [])),
     ended: conversation?.endedBy,
     error: row.error === undefined ? '' : `${row.error.code}: ${row.error.message}`,
     checks: checksOf(row.verdict).map((check) => ({
@@ -83,7 +94,7 @@ export function rowDetail(row: Row): object {
       score: check.score,
       reason: limited(check.reason),
       error: check.error,
-      turn: turnOfCheck(check),
+      turns: turnWords(check),
     })),
     queueMs: row.queueMs,
     backoffMs: row.backoffMs,

@@ -71,6 +71,37 @@ describe('a case in the terminal', () => {
     },
   );
 
+  it('marks every line that a judge found something at, also when the check passed, and suggests the first', () => {
+    const findings = [
+      { turn: 3, what: 'promised money' },
+      { turn: 2, what: 'looked it up twice' },
+      { turn: 77, what: 'nowhere' },
+    ];
+    const shown = (pass: boolean): string =>
+      text(
+        transcriptLines(
+          {
+            ...failed('conversation'),
+            verdict: {
+              pass,
+              score: 0,
+              reason: 'Two faults',
+              assertion: { type: 'judge', metric: 'judge' },
+              metadata: { findings },
+            },
+          },
+          { width: 100, command: 'npx parlane' },
+        ),
+      );
+    for (const pass of [true, false]) {
+      expect(shown(pass)).toMatch(/one moment please \(2\)\..*\n +<-- judge: looked it up twice\n {3}client/);
+      expect(shown(pass)).toMatch(/You will get your money today\..*\n +<-- judge: promised money\n {3}client/);
+      expect(shown(pass)).not.toContain('nowhere');
+    }
+    expect(shown(false)).toMatch(/FAILED {2}judge {3}Two faults \(turns 2, 3, 77\)/);
+    expect(shown(false)).toContain('fork 410 --after 1');
+  });
+
   it('unfolds the tools, and shows one turn alone', () => {
     const lines = text(transcriptLines(failed('conversation'), { width: 80, unfold: true, turn: 2 }));
     expect(lines).toContain('"state": "lost"');

@@ -9,9 +9,12 @@ import {
   checksOf,
   conversationOf,
   type EntryView,
+  type Mark,
+  marksOf,
   promptOf,
   type ToolView,
-  turnOfCheck,
+  turnsOfCheck,
+  turnWords,
 } from '../conversation-view.ts';
 import { failureReason } from '../failure-reason.ts';
 import { plainStyle, type Style } from './style.ts';
@@ -83,12 +86,8 @@ function timing(entry: EntryView, style: Style): string {
   return style.faint(`[${duration(entry.latencyMs)}${queued}]`);
 }
 
-function brokenHere(entry: EntryView, checks: readonly Verdict[], style: Style, width: number): string[] {
-  if (entry.side !== 'agent') return [];
-  return checks
-    .filter((check) => !check.pass && turnOfCheck(check) === entry.turn)
-    .map((check) => style.bad(cut(`<-- ${singleLine(checkName(check))}: ${singleLine(check.reason)}`, width - indent)));
-}
+const markLine = ({ check, what, pass }: Mark, style: Style, width: number): string =>
+  style[pass ? 'warn' : 'bad'](cut(`<-- ${singleLine(check)}: ${singleLine(what)}`, width - indent));
 
 interface Place {
   /** The first entry of its turn carries the number. */
@@ -100,7 +99,7 @@ interface Place {
 function entryLines(
   entry: EntryView,
   place: Place,
-  checks: readonly Verdict[],
+  marks: readonly Mark[],
   options: TranscriptOptions,
   style: Style,
 ): string[] {
@@ -112,7 +111,7 @@ function entryLines(
   const last = body.at(-1) ?? '';
   if (time !== '' && styledWidth(last) + styledWidth(time) + 2 <= room)
     body.splice(-1, 1, `${last}  ${time}`.trimStart());
-  body.push(...brokenHere(entry, checks, style, options.width));
+  body.push(...marks.map((mark) => markLine(mark, style, options.width)));
   const turn = place.firstOfTurn ? String(entry.turn).padStart(2) : '  ';
   const who = entry.side === 'client' ? style.faint('client ') : style.strong('agent  ');
   const lines = place.newAgent ? [style.faint(`(${singleLine(entry.agent)})`), ...body] : body;
@@ -121,8 +120,8 @@ function entryLines(
 
 function checkLines(row: Row, options: TranscriptOptions, style: Style): string[] {
   return checksOf(row.verdict).flatMap((check) => {
-    const turn = turnOfCheck(check);
-    const at = turn === undefined ? '' : ` (turn ${turn})`;
+    const turns = turnWords(check);
+    const at = turns === '' ? '' : ` ${turns}`;
     const word =
       check.error !== undefined ? style.warn('ERROR ') : check.pass ? style.good('PASSED') : style.bad('FAILED');
     const text = `${singleLine(checkName(check))}   ${singleLine(check.error ?? check.reason)}${at}`;
@@ -140,11 +139,14 @@ function conversationLines(
   let turn = -1;
   const several = new Set(view.entries.map(({ agent }) => agent).filter((agent) => agent !== '')).size > 1;
   let agent = '';
+  const marks = marksOf(view, checks);
   const lines: string[] = [];
   for (const entry of view.entries) {
     if (options.turn !== undefined && entry.turn !== options.turn) continue;
     const newAgent = several && entry.side === 'agent' && entry.agent !== agent;
-    lines.push(...entryLines(entry, { firstOfTurn: entry.turn !== turn, newAgent }, checks, options, style));
+    lines.push(
+      ...entryLines(entry, { firstOfTurn: entry.turn !== turn, newAgent }, marks.get(entry) ?? [], options, style),
+    );
     turn = entry.turn;
     if (entry.side === 'agent') agent = entry.agent;
   }
@@ -172,9 +174,9 @@ function suggestion(
   command: string,
 ): string[] {
   if (view === undefined || row.status !== 'failed') return [];
-  const broken = checks.find((check) => !check.pass && turnOfCheck(check) !== undefined);
+  const broken = checks.find((check) => !check.pass && turnsOfCheck(check).length > 0);
   // Where nobody says which turn went wrong, the greeting is kept and the rest played again.
-  const turn = (broken === undefined ? undefined : turnOfCheck(broken)) ?? Math.min(2, view.turns);
+  const turn = (broken === undefined ? undefined : turnsOfCheck(broken)[0]) ?? Math.min(2, view.turns);
   return [
     `Try again from here:  ${command} fork ${caseNumber(row.index)} --after ${Math.max(0, turn - 1)} --agent-prompt <file>`,
   ];
