@@ -27,7 +27,8 @@ async function play(): Promise<void> {
   };
   const { columns, rows } = process.stdout;
   const size = () => ({ columns: columns ?? 80, rows: rows ?? 24 });
-  const reporter = liveReporter({ sink: process.stdout, ticker, size, title: 'refund-bot', onCommand: () => {} });
+  const keys = { obey: () => {}, readCase: async () => ({ lines: [], ended: true }) };
+  const reporter = liveReporter({ sink: process.stdout, ticker, size, title: 'refund-bot', keys });
   process.stdout.write('$ parlane run\n');
   for (const event of sampleRun({ lanes: sampleLanes, startedAt: now })) {
     if (event.at > end) break;
@@ -57,6 +58,8 @@ async function capture(columns: number, rows: number): Promise<void> {
     console.log(path);
   } finally {
     tmux('kill-session', '-t', session);
+    // Its server goes with the last session, and takes down one that is begun meanwhile.
+    await wait(500);
   }
 }
 

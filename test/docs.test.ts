@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandTable } from '../src/cli/command-table.ts';
 import { addCommand, newProgram } from '../src/cli/program.ts';
+import { caseKeys, type KeyBinding, keyNames, viewKeys } from '../src/reporters/terminal/keymap.ts';
 import { commandLine, testContext } from './support/command-line.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '../docs', name), 'utf8');
@@ -22,6 +23,19 @@ describe('docs/commands.md', () => {
     const missing = flags.filter((flag) => !`${section}${text.slice(0, text.indexOf('<!--'))}`.includes(flag));
     expect(missing, 'run: node scripts/write-command-docs.ts').toEqual([]);
     expect(section).toContain(`    parlane ${name}`);
+  });
+});
+
+describe('docs/reports.md', () => {
+  const [, view = '', open = ''] = page('reports.md').split(/^\| key.*\|\n\|---\|---\|\n/m);
+  const keysIn = (table: string): Set<string> =>
+    new Set([...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) => cell.replaceAll(/`|,/g, '').split(' ')));
+  const names = (bindings: readonly KeyBinding[]): Set<string> =>
+    new Set(bindings.flatMap((binding) => keyNames(binding).split(' ')));
+
+  it('names exactly the keys that the live view hears', () => {
+    expect(keysIn(view.split('\n\n')[0] ?? '')).toEqual(names(viewKeys));
+    expect(keysIn(open.split('\n\n')[0] ?? '')).toEqual(names(caseKeys));
   });
 });
 

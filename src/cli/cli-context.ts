@@ -28,6 +28,8 @@ export interface CliContext {
   readonly screen?: CliScreen;
   /** Asks the person at the terminal; absent where there is none. */
   readonly confirm?: (question: string) => Promise<boolean>;
+  /** Opens a file in the person's browser; false or absent where there is none. */
+  readonly openFile?: (path: string) => Promise<boolean>;
   /** What the process will end with; the last word counts. */
   exit(code: number): void;
 }
@@ -66,6 +68,7 @@ export const processContext = (): CliContext => ({
   print: (text) => void process.stdout.write(`${text}\n`),
   write: written,
   complain: (text) => void process.stderr.write(`${text}\n`),
+  openFile: async (path) => (await import('../platform/browser.ts')).openInBrowser(path, process.env),
   exit: (code) => {
     process.exitCode = code;
   },

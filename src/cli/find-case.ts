@@ -33,7 +33,8 @@ export async function forkTries(store: Store, parent: RunId, index: CaseIndex): 
   return (await Promise.all(tries)).flat();
 }
 
-async function rowAt(run: RunStore, index: CaseIndex): Promise<Row | undefined> {
+/** The row of a case; undefined while it has none. */
+export async function rowAt(run: RunStore, index: CaseIndex): Promise<Row | undefined> {
   const [found] = await run.rows({ after: index - 1, limit: 1 });
   return found?.row.index === index ? found.row : undefined;
 }

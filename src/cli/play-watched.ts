@@ -19,6 +19,7 @@ import { type Watch, watchRun } from './watch-run.ts';
 
 export interface WatchedOptions {
   readonly title: string;
+  readonly store: Store;
   /** Where the store is; `ctl` finds the run there. Absent: nothing is kept, so nobody can ask. */
   readonly folder?: string;
   readonly show: 'view' | 'plain' | 'events' | 'nothing';
@@ -73,6 +74,7 @@ export async function playWatched<T>(
   const watch = watchRun(context, {
     title: options.title,
     show: options.show,
+    store: options.store,
     ...(options.forecast === undefined ? {} : { forecast: options.forecast }),
     lanes: () => lanes,
     onStop: () => process.kill(process.pid, 'SIGINT'),

@@ -1,24 +1,28 @@
 /** How people watch a run: a live view on a terminal, plain lines without one, events as lines of JSON for programs. */
 import type { Forecast } from '../domain/forecast.ts';
-import type { LaneKey } from '../domain/ids.ts';
+import { type LaneKey, type RunId, runId } from '../domain/ids.ts';
 import type { LaneSnapshot } from '../domain/lane.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import { realTicker } from '../platform/ticker.ts';
 import { jsonEvents } from '../reporters/json/json-events.ts';
 import type { RunObserver } from '../reporters/observer.ts';
 import type { KeyCommand } from '../reporters/terminal/keymap.ts';
-import { liveReporter } from '../reporters/terminal/live-reporter.ts';
+import { type LiveKeys, type LiveReporter, liveReporter } from '../reporters/terminal/live-reporter.ts';
 import { type LiveState, liveState, reduceLive } from '../reporters/terminal/live-state.ts';
 import { plainReporter } from '../reporters/terminal/plain-lines.ts';
 import { type Style, styleFor } from '../reporters/terminal/style.ts';
 import type { Lanes } from '../run/lanes.ts';
+import type { Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
+import { openCaseReader } from './read-open-case.ts';
 
 export interface WatchOptions {
   readonly title: string;
   /** A view where there is a terminal, plain lines, events as lines of JSON, or nothing at all. */
   readonly show: 'view' | 'plain' | 'events' | 'nothing';
   readonly forecast?: Forecast;
+  /** Where the run is kept: keys open its cases and its report. */
+  readonly store: Store;
   /** The lanes of the run, once it has begun. */
   readonly lanes: () => Lanes | undefined;
   readonly onStop: () => void;
@@ -83,6 +87,8 @@ function textWatch(context: CliContext, options: WatchOptions, style: Style): Wa
     const sink = { write: (text: string) => context.complain(text.trimEnd()) };
     return { observer: plainReporter({ sink, ticker: realTicker, expectedCalls: expected }), unkey: () => {} };
   }
+  const { keys } = screen;
+  const desk = keyDesk(context, options, style, () => live);
   const live = liveReporter({
     title: options.title,
     style,
@@ -92,13 +98,43 @@ function textWatch(context: CliContext, options: WatchOptions, style: Style): Wa
     snapshots: (): readonly LaneSnapshot[] => options.lanes()?.snapshot() ?? [],
     expectedCalls: expected,
     ...(options.forecast?.costUsdMicros ? { expectedUsdMicros: options.forecast.costUsdMicros.likely } : {}),
-    ...(screen.keys === undefined ? {} : { onCommand: (command) => obey(command, options) }),
+    ...(keys === undefined ? {} : { keys: desk }),
   });
-  return { observer: live, unkey: screen.keys?.((key) => live.press(key)) ?? (() => {}) };
+  const unkey = keys?.((typed) => live.press(typed)) ?? (() => {});
+  return { observer: { observe: live.observe, finish: () => desk.done().then(live.finish) }, unkey };
 }
 
-/** What a key asks for. The limit that + and - change is the number of calls in flight. */
-function obey(command: KeyCommand, { lanes, onStop }: WatchOptions): void {
+interface KeyDesk extends LiveKeys {
+  /** Resolves when what keys have begun is done. */
+  done(): Promise<void>;
+}
+
+/** What keys do: to the lanes, to the run, and with what is kept of it. */
+function keyDesk(context: CliContext, options: WatchOptions, style: Style, live: () => LiveReporter): KeyDesk {
+  let report: Promise<void> | undefined;
+  const run = (): RunId => runId(live().state.run);
+  const writeReport = async (): Promise<void> => {
+    try {
+      const { openReport } = await import('./open-report.ts');
+      live().say(await openReport(options.store, run(), context));
+    } catch (cause) {
+      live().say(`The report could not be written: ${cause instanceof Error ? cause.message : String(cause)}`);
+    } finally {
+      report = undefined;
+    }
+  };
+  return {
+    readCase: openCaseReader(options.store, run, style),
+    obey: (command) => {
+      if (command.kind !== 'open-report') obey(command, options);
+      else report ??= writeReport();
+    },
+    done: async () => report,
+  };
+}
+
+/** What a key asks of the run. The limit that + and - change is the number of calls in flight. */
+function obey(command: Exclude<KeyCommand, { kind: 'open-report' }>, { lanes, onStop }: WatchOptions): void {
   const running = lanes();
   switch (command.kind) {
     case 'pause-lane':
@@ -113,8 +149,5 @@ function obey(command: KeyCommand, { lanes, onStop }: WatchOptions): void {
     case 'stop':
     case 'stop-now':
       return onStop();
-    case 'open-case':
-    case 'open-browser':
-      return undefined;
   }
 }

@@ -1,7 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { heldServer } from '../support/held-server.ts';
 import { inTerminal, type OnScreen } from '../support/pseudo-terminal.ts';
 
 let cwd: string;
@@ -117,5 +119,30 @@ describe('a person at the terminal', () => {
     const { code, text } = await inTerminal({ cwd: here }, 'resume');
     expect(text).toMatch(/\[q\] stop and save[\s\S]*3 cases: 3 passed.* 0 open/);
     expect(code).toBe(0);
+  });
+
+  it('opens a running case, opens the report, reads the help and stops, all by keys', async () => {
+    const held = await heldServer();
+    const browser = join(here, 'browser.sh');
+    writeFileSync(
+      browser,
+      `#!/bin/sh\nprintf %s "$1" > '${here}/opened.tmp' && mv '${here}/opened.tmp' '${here}/opened'\n`,
+    );
+    chmodSync(browser, 0o700);
+    config(`{id: "localai:chat:m", config: {apiBaseUrl: "${held.url}"}}`);
+    const type = [
+      { after: /\[c\]ases[\s\S]*\[q\]/, keys: '?' },
+      { after: /in an open case:/, keys: 'c' },
+      { after: /> running #1/, keys: '\u001b[B\r' },
+      { after: /#2 .*running[\s\S]*Say 2[\s\S]*\[enter\/esc\] close/, keys: '\u001b' },
+      { after: /3 running/, keys: 'o' },
+      { after: /Report so far, opened in the browser: /, keys: 'q' },
+    ];
+    const { code, text } = await inTerminal({ cwd: here, type, env: { BROWSER: browser } }, 'run', '--no-forecast');
+    await held.close();
+    expect(text).toMatch(/Stopped[\s\S]*npx parlane resume/);
+    expect(code).toBe(3);
+    const opened = await vi.waitFor(() => readFileSync(join(here, 'opened'), 'utf8'), { timeout: 5_000 });
+    expect(readFileSync(fileURLToPath(opened), 'utf8')).toMatch(/^<!doctype html>/i);
   });
 });

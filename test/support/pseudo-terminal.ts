@@ -9,8 +9,13 @@ export interface TerminalPlace {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
-  /** What the person types, once this has been on the screen. */
-  readonly type?: { readonly after: RegExp; readonly keys: string };
+  /** What the person types, one after the other, each once this has been on the screen since the last. */
+  readonly type?: Typing | readonly Typing[];
+}
+
+export interface Typing {
+  readonly after: RegExp;
+  readonly keys: string;
 }
 
 export interface OnScreen {
@@ -31,13 +36,15 @@ export function inTerminal(place: TerminalPlace, ...args: readonly string[]): Pr
     env: { PATH, HOME, TERM: 'xterm-256color', ...(TMPDIR === undefined ? {} : { TMPDIR }), ...place.env },
   });
   let raw = '';
-  let typed = place.type === undefined;
+  let seen = 0;
+  const typing = [place.type ?? []].flat();
   terminal.onData((data) => {
     raw += data;
-    if (!typed && place.type?.after.test(stripVTControlCharacters(raw)) === true) {
-      typed = true;
-      terminal.write(place.type.keys);
-    }
+    const [next] = typing;
+    if (next?.after.test(stripVTControlCharacters(raw.slice(seen))) !== true) return;
+    typing.shift();
+    seen = raw.length;
+    terminal.write(next.keys);
   });
   return new Promise((resolve) => {
     terminal.onExit(({ exitCode }) =>

@@ -65,6 +65,7 @@ export async function play(suite: Suite, session: EvalSession): Promise<EvalOutc
   const keeps = flags.write !== false && flags.cache !== false;
   const watched = {
     title: suite.description ?? 'eval',
+    store,
     show: flags.progressBar === false ? ('nothing' as const) : showFor(flags),
     ...(flags.write === false ? {} : { folder }),
   };

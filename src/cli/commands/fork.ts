@@ -115,6 +115,7 @@ async function play(
     if (fork.model !== undefined) await revived.provider(fork.model);
     const watched = {
       title: `fork of #${found.shown}`,
+      store,
       folder: storeFolder(context, options.store),
       show: showFor(options),
     };

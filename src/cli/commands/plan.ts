@@ -44,7 +44,8 @@ async function playPilot(opened: RunProject, count: number, options: PlanOptions
   using interrupt = listenForStop(context);
   const cases = await pilotCases(opened, count);
   if (options.json !== true) context.complain(`Pilot: ${counted(cases.length, 'case')} for real.`);
-  const watched = { title: `${opened.project.name}, pilot`, folder: opened.folder, show: showFor(options) };
+  const { project, store, folder } = opened;
+  const watched = { title: `${project.name}, pilot`, store, folder, show: showFor(options) };
   const { result } = await playWatched(context, watched, interrupt, (stage) => playProject(opened, cases, stage));
   if (!result.complete)
     throw new ParlaneError('plan/pilot-stopped', 'The pilot was stopped.', `Go on: parlane resume ${result.run}.`);

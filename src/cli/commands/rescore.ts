@@ -28,6 +28,7 @@ async function rescore(name: string | undefined, options: RescoreOptions, contex
       const scoring = judge === undefined ? {} : { judge: { provider: judge } };
       const watched = {
         title: `${record.name}, scored again`,
+        store,
         folder: storeFolder(context, options.store),
         show: showFor(options),
       };

@@ -55,7 +55,7 @@ async function resume(
   const files = revived.outputs ?? runFiles(store, record.id, context);
   const outputs = options.output ?? settingsOf(record.options).outputs ?? [];
   const startedAt = realClock.now();
-  const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
+  const watched = { title: record.name, store, folder: storeFolder(context, options.store), show: showFor(options) };
   try {
     for (const path of outputs) files.check(path);
     await makeProviders(store, record.id, revived);

@@ -55,7 +55,12 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
     using interrupt = listenForStop(context);
     const revived = await reviveToPlay(record, snapshot, context, store);
     try {
-      const watched = { title: record.name, folder: storeFolder(context, options.store), show: showFor(options) };
+      const watched = {
+        title: record.name,
+        store,
+        folder: storeFolder(context, options.store),
+        show: showFor(options),
+      };
       // Numbers and keys stay, so that the new rows can be looked up and compared like the old ones.
       const { result, watch } = await playWatched(context, watched, interrupt, (stage) =>
         runPlan({ name: record.name, snapshot, cases, settings }, hostOn(stage, store, revived)),

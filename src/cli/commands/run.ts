@@ -51,7 +51,14 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
         : await forecastProject(project, { store, pricesFrom: bundledPrices.date });
     if (show !== 'events') announce(opened, forecast, context);
     await askAboutCost(forecast, options, context);
-    const watched = { title: project.name, folder, show, reporters, ...(forecast === undefined ? {} : { forecast }) };
+    const watched = {
+      title: project.name,
+      store,
+      folder,
+      show,
+      reporters,
+      ...(forecast === undefined ? {} : { forecast }),
+    };
     const { result, watch } = await playWatched(context, watched, interrupt, (stage) =>
       playProject(opened, project.cases(), stage, options),
     );

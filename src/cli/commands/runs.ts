@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Argument, type Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { RunId } from '../../domain/ids.ts';
@@ -10,6 +11,7 @@ import type { RowCounts, RunChange, RunRecord, Spent, Store } from '../../store/
 import type { CliContext } from '../cli-context.ts';
 import { nearestTo } from '../nearest-word.ts';
 import { chooseRun, openExistingStore, storeOption, withStore } from '../open-project-store.ts';
+import { reportPath } from '../report-path.ts';
 
 interface RunsOptions {
   readonly store?: string;
@@ -175,7 +177,10 @@ const verbs: Readonly<Record<string, Verb>> = {
       const forks = await forksOf(store, record.id);
       const all = [record, ...(await store.runs()).filter(({ id }) => forks.has(id))];
       for (const one of all) refuseDelete(one);
-      for (const { id } of all) await store.deleteRun(id);
+      for (const { id } of all) {
+        await store.deleteRun(id);
+        await rm(reportPath(store, id), { force: true });
+      }
       const also = forks.size === 0 ? '' : `, and ${counted(forks.size, 'fork')} of it`;
       return `${record.id} is deleted${also}.`;
     },

@@ -118,7 +118,7 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
       ownerAlive: (owner) => isAlive(owner, realClock.now()),
     });
     const created = await processor.create({ ...batch, scenarios });
-    const watched = { title: options.spec, folder: storeFolder(context, options.store), show: showFor(options) };
+    const watched = { title: options.spec, store, folder: storeFolder(context, options.store), show: showFor(options) };
     const { result: job, watch } = await playWatched(context, watched, interrupt, (stage) =>
       processor.run(created.batch_id, stage),
     );

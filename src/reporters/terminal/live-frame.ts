@@ -1,9 +1,12 @@
-import { caseNumber, type LaneKey } from '../../domain/ids.ts';
+import { type CaseIndex, caseNumber, type LaneKey } from '../../domain/ids.ts';
 import type { LaneSnapshot } from '../../domain/lane.ts';
 import { clock, counted, duration, money } from '../../domain/measures.ts';
 import { laneLabel } from '../lane-label.ts';
+import { casePanel, caseRoom, frameHeight, type ShownCase } from './case-panel.ts';
+import type { Panel } from './keymap.ts';
 import { laneTable } from './lane-rows.ts';
-import type { FailureNote, LiveState } from './live-state.ts';
+import type { LiveState } from './live-state.ts';
+import { failureText, panelLines, statusWord } from './panels.ts';
 import { plainStyle, type Style } from './style.ts';
 import { clamp, cut, fill, singleLine, styledWidth, textWidth } from './text-width.ts';
 import { type ExpectedCalls, runTimeLeft } from './time-left.ts';
@@ -23,7 +26,11 @@ export interface FrameInput {
   /** What the forecast expects the whole run to cost. */
   readonly expectedUsdMicros?: number;
   readonly selected?: LaneKey;
-  readonly panel?: 'none' | 'failures' | 'help';
+  readonly panel?: Panel;
+  /** The case that the open list marks; the first one unless told. */
+  readonly marked?: CaseIndex;
+  /** A case that is open above everything else. */
+  readonly opened?: ShownCase;
   /** Shows the line of keys. */
   readonly keys?: boolean;
   /** The user asked to stop; what is in flight is being finished. */
@@ -90,14 +97,6 @@ function liveLine(input: FrameInput, style: Style): string[] {
   return [`${style.faint('live')}   ${parts.join('  ')}`.trimEnd()];
 }
 
-function failureText(failure: FailureNote, labels: Readonly<Record<string, string>>): string {
-  const lane = failure.lane === undefined ? '' : ` (${laneLabel(failure.lane, labels)})`;
-  return `#${caseNumber(failure.index)} ${singleLine(failure.name)}${lane}: ${singleLine(failure.reason)}`;
-}
-
-/** `FAILED` is a wrong answer, `ERROR` is none. */
-export const statusWord = (failure: FailureNote): string => (failure.status === 'failed' ? 'FAILED' : 'ERROR ');
-
 function lastFailure(input: FrameInput, style: Style): string[] {
   const failure = input.state.failures.at(-1);
   if (failure === undefined) return [];
@@ -105,35 +104,27 @@ function lastFailure(input: FrameInput, style: Style): string[] {
   return [`${style.faint('last')}   ${style.bad(statusWord(failure))} ${text}`];
 }
 
-function failurePanel(input: FrameInput, style: Style, room: number): string[] {
-  const { failures, failureCount } = input.state;
-  if (failures.length === 0) return [style.faint('no failures so far')];
-  const shown = failures.slice(-Math.max(1, room - 1));
-  const lines = shown.map((failure) => {
-    return `  ${style.bad(statusWord(failure))} ${cut(failureText(failure, input.labels ?? noLabels), input.width - 10)}`;
-  });
-  return [style.strong(`${counted(failureCount, 'case')} not passed, latest last`), ...lines];
-}
-
-function helpPanel(): string[] {
-  return [
-    'up down  choose a lane         p  pause it or let it go on    + -  raise or lower its limit',
-    'f        failures so far       enter  open the last failure   l    log of warnings',
-    'q        stop and save (twice: now)                           ?    close this',
-  ];
-}
+/** The keys people need most, in full and short; `?` names all. */
+const viewKeyLines = [
+  '[p]ause lane  [+/-] limit  [f]ailures  [c]ases  [enter] open  [o]pen report  [q] stop and save  [?]',
+  '[p]ause [+/-]limit [f]ailures [c]ases [enter]open [o]report [q]uit+save [?]',
+] as const;
+const caseKeyLines = [
+  '[up/down] scroll   [space/b] page   [u]nfold tools   [enter/esc] close   [q] stop and save',
+  '[up/down]scroll [space/b]page [u]nfold [enter/esc]close [q]uit+save',
+] as const;
 
 function keyLine(input: FrameInput, style: Style): string {
   if (input.stopping === true) return style.warn('stopping: finishing what is in flight; q or Ctrl-C again stops now');
-  const long = '[p]ause lane   [+/-] limit   [f]ailures   [enter] open   [q] stop and save   [?] help';
-  const short = '[p]ause [+/-]limit [f]ailures [enter]open [q]uit+save [?]';
+  const [long, short] = input.opened === undefined ? viewKeyLines : caseKeyLines;
   return style.faint(input.width >= long.length ? long : short);
 }
 
 function notices(input: FrameInput, style: Style): string[] {
   const { state } = input;
   const lines: string[] = [];
-  if (state.warning !== '') lines.push(style.warn(cut(`warning  ${singleLine(state.warning)}`, input.width)));
+  const warning = state.log.at(-1);
+  if (warning !== undefined) lines.push(style.warn(cut(`warning  ${singleLine(warning.message)}`, input.width)));
   if (state.stop !== undefined) lines.push(style.warn(`stopped: ${stopWords(state)}`));
   return lines;
 }
@@ -159,16 +150,31 @@ export function stopWords(state: Pick<LiveState, 'stop'>): string {
 /** The live view: lines no wider than the terminal, at most one fewer than its rows. */
 export function liveFrame(input: FrameInput): string[] {
   const style = input.style ?? plainStyle;
-  const height = Math.max(4, input.height - 1);
+  const height = frameHeight(input.height);
   const top = [header(input, style), progress(input, style)];
-  const bottom = [...liveLine(input, style), ...lastFailure(input, style), ...notices(input, style)];
-  if (input.panel === 'help') bottom.push('', ...helpPanel());
-  if (input.panel === 'failures') bottom.push('', ...failurePanel(input, style, Math.max(3, Math.floor(height / 3))));
-  if (input.keys === true) bottom.push('', keyLine(input, style));
-  const room = height - top.length - bottom.length - 2;
+  const bottom = input.opened === undefined ? around(input, style, height) : [];
+  if (input.keys === true) bottom.push(...(bottom.length > 0 ? [''] : []), keyLine(input, style));
+  const above =
+    input.opened === undefined
+      ? []
+      : casePanel(input.opened, caseRoom(height, input.state.lanes.size), input.width, style);
+  const room = height - above.length - top.length - bottom.length - 2;
   const lanes = room < 2 ? [] : laneTable(input.state, tableInput(input, style), room);
-  const lines = [...top, ...(lanes.length > 0 ? ['', ...lanes] : []), ...(bottom.length > 0 ? ['', ...bottom] : [])];
+  const lines = [
+    ...above,
+    ...top,
+    ...(lanes.length > 0 ? ['', ...lanes] : []),
+    ...(bottom.length > 0 ? ['', ...bottom] : []),
+  ];
   return lines.slice(0, height).map((line) => clamp(line, input.width));
+}
+
+/** What stands below the lanes. */
+function around(input: FrameInput, style: Style, height: number): string[] {
+  const { state, panel = 'none', marked, labels = noLabels, width } = input;
+  const lines = [...liveLine(input, style), ...lastFailure(input, style), ...notices(input, style)];
+  const list = panelLines({ state, panel, marked, labels, width, style }, height);
+  return list.length === 0 ? lines : [...lines, ...(lines.length > 0 ? [''] : []), ...list];
 }
 
 function tableInput(input: FrameInput, style: Style): Parameters<typeof laneTable>[1] {

@@ -57,13 +57,22 @@ export interface LiveCase {
   lane: LaneKey | undefined;
 }
 
-/** A case that did not pass, as the list of failures shows it. */
-export interface FailureNote {
+/** A case that ended, as the lists show it. */
+export interface EndedCase {
   readonly index: CaseIndex;
   readonly name: string;
   readonly status: RowStatus;
   readonly lane: LaneKey | undefined;
+}
+
+/** A case that did not pass, as the list of failures shows it. */
+export interface FailureNote extends EndedCase {
   readonly reason: string;
+}
+
+export interface WarningNote {
+  readonly at: EpochMillis;
+  readonly message: string;
 }
 
 export interface LiveState {
@@ -84,7 +93,10 @@ export interface LiveState {
   /** The latest ones, oldest first; `failureCount` tells how many there were. */
   readonly failures: FailureNote[];
   failureCount: number;
-  warning: string;
+  /** The latest ones of any status, oldest first. */
+  readonly ended: EndedCase[];
+  /** The latest ones, oldest first; `warnings` tells how many there were. */
+  readonly log: WarningNote[];
   warnings: number;
   stop: { readonly reason: StopReason; readonly until: EpochMillis | undefined } | undefined;
   complete: boolean | undefined;
@@ -92,6 +104,8 @@ export interface LiveState {
 }
 
 const keptFailures = 200;
+const keptEnded = 50;
+const keptWarnings = 200;
 /** How far back the recent rate looks. */
 const rateMemoryMs = 30_000;
 
@@ -113,7 +127,8 @@ export function liveState(): LiveState {
     live: new Map(),
     failures: [],
     failureCount: 0,
-    warning: '',
+    ended: [],
+    log: [],
     warnings: 0,
     stop: undefined,
     complete: undefined,
@@ -255,14 +270,21 @@ function reduceLane(state: LiveState, event: LaneEvent): void {
   }
 }
 
-function noteFailure(state: LiveState, row: Row, lane: LaneKey | undefined): void {
+/** Adds to a list that forgets its oldest. */
+function keep<T>(list: T[], one: T, most: number): void {
+  if (list.length >= most) list.shift();
+  list.push(one);
+}
+
+function noteFailure(state: LiveState, row: Row, ended: EndedCase): void {
   state.failureCount++;
-  if (state.failures.length >= keptFailures) state.failures.shift();
-  state.failures.push({ index: row.index, name: row.name, status: row.status, lane, reason: failureReason(row) });
+  keep(state.failures, { ...ended, reason: failureReason(row) }, keptFailures);
 }
 
 function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void {
-  const lane = state.live.get(event.index)?.lane;
+  const { index, name, status } = event.row;
+  const ended = { index, name, status, lane: state.live.get(event.index)?.lane };
+  keep(state.ended, ended, keptEnded);
   state.live.delete(event.index);
   state.completed = event.completed;
   state.planned = event.total;
@@ -283,7 +305,7 @@ function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void
       state.aborted++;
       return;
   }
-  noteFailure(state, event.row, lane);
+  noteFailure(state, event.row, ended);
 }
 
 function startRun(state: LiveState, event: RunEvent & { type: 'run-start' }): void {
@@ -328,7 +350,7 @@ export function reduceLive(state: LiveState, event: RunEvent): void {
       state.unknownPrices = event.unknown;
       return;
     case 'warning':
-      state.warning = event.message;
+      keep(state.log, { at: event.at, message: event.message }, keptWarnings);
       state.warnings++;
       return;
     case 'run-stop':

@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { sampleLanes, sampleRun } from '../../../test/support/sample-run.ts';
 import { caseIndex, laneKey, runId } from '../../domain/ids.ts';
 import type { LaneSnapshot, WaitCause } from '../../domain/lane.ts';
+import type { Row } from '../../domain/row.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
 import { type FrameInput, liveFrame } from './live-frame.ts';
 import { type LiveState, liveState, reduceLive } from './live-state.ts';
 import { colourStyle } from './style.ts';
 import { styledWidth } from './text-width.ts';
 import { runTimeLeft } from './time-left.ts';
+import { transcriptLines } from './transcript.ts';
 
 const startedAt = Date.UTC(2026, 10, 15, 10, 0, 0);
 
@@ -20,6 +22,12 @@ function played(untilMs: number, more: readonly RunEvent[] = []): LiveState {
   }
   for (const event of more) reduceLive(state, event);
   return state;
+}
+
+function row(kind: Row['kind']): Row {
+  for (const event of sampleRun({ lanes: sampleLanes }))
+    if (event.type === 'case-end' && event.row.kind === kind) return event.row;
+  throw new Error('the sample has no such row');
 }
 
 const frame = (state: LiveState, width: number, more: Partial<FrameInput> = {}): string[] =>
@@ -57,6 +65,41 @@ describe('the live view', () => {
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/live-failures-${width}.txt`);
   });
 
+  it.each([80, 160])('shows the running and the latest cases with the marked one at %i columns', async (width) => {
+    const state = played(72_000);
+    const marked = state.ended.at(-2)?.index ?? caseIndex(0);
+    const lines = frame(state, width, { panel: 'cases', marked });
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/live-cases-${width}.txt`);
+  });
+
+  it.each([80, 160])('shows an open case above the lanes at %i columns', async (width) => {
+    const opened = { lines: transcriptLines(row('conversation'), { width, unfoldBy: 'u', running: true }), top: 2 };
+    const lines = frame(played(72_000), width, { height: 24, opened });
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/live-open-${width}.txt`);
+  });
+
+  it('keeps the marked failure in sight in a list longer than its room', () => {
+    const state = played(150_000);
+    for (const { index } of state.failures) {
+      const lines = frame(state, 120, { height: 20, panel: 'failures', marked: index });
+      expect(lines.find((line) => line.startsWith('> '))).toContain(`#${index + 1} `);
+    }
+    expect(state.failures.length).toBeGreaterThan(10);
+  });
+
+  it('lists warnings, the latest first, and only so many', () => {
+    const warn = (at: number): RunEvent => ({ type: 'warning', at: startedAt + at, message: `warning ${at}` });
+    const state = played(
+      5_000,
+      Array.from({ length: 300 }, (_, at) => warn(5_000 + at)),
+    );
+    expect(state.log.length).toBeLessThanOrEqual(200);
+    const lines = frame(state, 80, { panel: 'log' });
+    const at = lines.indexOf('300 warnings, the latest first');
+    expect(lines.slice(at + 1, at + 3)).toEqual(['  0:05  warning 5299', '  0:05  warning 5298']);
+    expect(frame(played(5_000), 80, { panel: 'log' })).toContain('no warnings so far');
+  });
+
   it('says one cause for every way a lane can wait', () => {
     const key = 'openai:gpt-5-mini:9f2c41d0';
     const now = startedAt + 72_000;
@@ -90,10 +133,15 @@ describe('the live view', () => {
     ];
     const state = played(72_000, more);
     const sizes = fc.record({ width: fc.integer({ min: 40, max: 220 }), height: fc.integer({ min: 6, max: 60 }) });
-    const panels = fc.constantFrom('none', 'failures', 'help');
+    const panels = fc.constantFrom('none', 'failures', 'cases', 'log', 'help');
+    const long = { ...row('conversation'), name: nasty, output: nasty.repeat(40) };
+    const tops = fc.option(fc.constantFrom(0, 3, 1_000, Number.POSITIVE_INFINITY), { nil: undefined });
     fc.assert(
-      fc.property(sizes, panels, fc.boolean(), ({ width, height }, panel, colour) => {
-        const lines = frame(state, width, { height, panel, ...(colour ? { style: colourStyle } : {}), title: nasty });
+      fc.property(sizes, panels, fc.boolean(), tops, ({ width, height }, panel, colour, top) => {
+        const style = colour ? { style: colourStyle } : {};
+        const opened =
+          top === undefined ? {} : { opened: { lines: transcriptLines(long, { width: width + 20, ...style }), top } };
+        const lines = frame(state, width, { height, panel, ...style, ...opened, title: nasty });
         expect(lines.length).toBeLessThan(height);
         for (const line of lines) {
           expect(styledWidth(line)).toBeLessThanOrEqual(width);

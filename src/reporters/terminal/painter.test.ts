@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sampleLanes, sampleRun } from '../../../test/support/sample-run.ts';
 import { laneKey } from '../../domain/ids.ts';
 import { type Ticker, textBuffer } from '../observer.ts';
+import type { CaseReader, ReadCase } from './case-desk.ts';
 import type { KeyCommand } from './keymap.ts';
 import { liveFrame } from './live-frame.ts';
 import { liveReporter } from './live-reporter.ts';
@@ -152,21 +153,141 @@ describe('the live reporter', () => {
       sink: textBuffer(),
       ticker,
       size: () => ({ columns: 80, rows: 24 }),
-      onCommand: (command) => commands.push(command),
+      keys: { obey: (command) => commands.push(command), readCase: async () => ({ lines: [], ended: true }) },
     });
     for (const event of sampleRun({ lanes: sampleLanes, startedAt: ticker.now() })) {
       if (event.at > ticker.now() + 10_000) break;
       reporter.observe(event);
     }
-    for (const key of ['p', 'p', '\u001b[B', '+', '-', 'q', 'q']) reporter.press(key);
+    for (const typed of ['p', 'p', '\u001b[B', '+-', 'oqq']) reporter.press(typed);
     expect(commands).toEqual([
       { kind: 'pause-lane', lane: laneKey('openai:gpt-5-mini:9f2c41d0') },
       { kind: 'change-limit', lane: laneKey('anthropic:sonnet:77aa01bc'), by: 1 },
       { kind: 'change-limit', lane: laneKey('anthropic:sonnet:77aa01bc'), by: -1 },
+      { kind: 'open-report' },
       { kind: 'stop' },
       { kind: 'stop-now' },
     ]);
     await reporter.finish();
+  });
+
+  describe('with a case open', () => {
+    const read = (index: number, words: string, ended = false) => ({
+      lines: [`#${index + 1} heading`, ...Array.from({ length: 60 }, (_, at) => `${words} ${at}`)],
+      ended,
+    });
+    interface Read {
+      readonly index: number;
+      readonly width: number;
+      readonly unfold: boolean;
+      readonly answer: (found: ReadCase) => void;
+      readonly fail: (cause: Error) => void;
+    }
+    /** A run of twenty seconds on a screen of 80 x 24, and every read of a case, to be answered by the test. */
+    function watched() {
+      const terminal = screen(24);
+      const ticker = fakeTicker();
+      const reads: Read[] = [];
+      const reader: CaseReader = (index, look) =>
+        new Promise((answer, fail) => reads.push({ index, width: look.width, unfold: look.unfold, answer, fail }));
+      const size = { columns: 80, rows: 24 };
+      const reporter = liveReporter({
+        sink: terminal,
+        ticker,
+        size: () => size,
+        keys: { obey: () => {}, readCase: reader },
+      });
+      const start = ticker.now();
+      for (const event of sampleRun({ lanes: sampleLanes, startedAt: start })) {
+        if (event.at > start + 20_000) break;
+        reporter.observe(event);
+      }
+      ticker.advance(20_000);
+      const shows = async (): Promise<string> => {
+        await Promise.resolve();
+        await Promise.resolve();
+        ticker.advance(100);
+        return terminal.text();
+      };
+      return { terminal, ticker, reporter, reads, size, shows };
+    }
+
+    it('shows it above the lanes, which go on, and goes back to the view when it is closed', async () => {
+      const { reporter, reads, shows, ticker } = watched();
+      const before = await shows();
+      reporter.press('f\r');
+      expect(await shows()).toMatch(/^reading \.\.\./);
+      const index = reads[0]?.index ?? -1;
+      reads[0]?.answer(read(index, 'said', true));
+      const text = await shows();
+      expect(text).toMatch(new RegExp(`^#${index + 1} heading\\nsaid 0\\nsaid 1\\n`));
+      expect(text).toMatch(/-- 1-10 of 60 lines --+\n/);
+      expect(text).toMatch(/0:20 gone[\s\S]*LANE +LIVE[\s\S]*judge:gpt-5[\s\S]*\[enter\/esc\]close/);
+      ticker.advance(3_000);
+      expect(await shows()).toContain('0:23 gone');
+      expect(reads.length).toBe(1);
+      reporter.press(' ');
+      expect(await shows()).toMatch(/heading\nsaid 10\n/);
+      reporter.press('\u001b\u001b');
+      const after = await shows();
+      expect(after).not.toContain('heading');
+      expect(after.split('\n').length).toBe(before.split('\n').length);
+      await reporter.finish();
+    });
+
+    it('reads a running case again every second, stays at its end, and never shows another one', async () => {
+      const { reporter, reads, shows, ticker } = watched();
+      reporter.press('c\r');
+      reads[0]?.answer(read(reads[0].index, 'said'));
+      expect(await shows()).toContain('said 59');
+      ticker.advance(1_000);
+      expect(reads.length).toBe(2);
+      ticker.advance(5_000);
+      expect(reads.length).toBe(2);
+      reporter.press('\u001bj\r');
+      reads[1]?.answer(read(reads[1].index, 'late'));
+      expect(await shows()).not.toContain('late');
+      expect(reads[2]?.index).not.toBe(reads[0]?.index);
+      reads[2]?.answer(read(reads[2].index, 'other', true));
+      expect(await shows()).toContain('other 59');
+      await reporter.finish();
+    });
+
+    it('reads it anew for another width and for unfolded tools', async () => {
+      const { reporter, reads, size, shows, ticker } = watched();
+      reporter.press('c\r');
+      reads[0]?.answer(read(0, 'said', true));
+      await shows();
+      reporter.press('u');
+      expect(reads[1]).toMatchObject({ unfold: true, width: 80 });
+      reads[1]?.answer(read(0, 'unfolded', true));
+      expect(await shows()).toContain('unfolded');
+      size.columns = 60;
+      ticker.advance(1_000);
+      expect(reads[2]).toMatchObject({ unfold: true, width: 60 });
+      reads[2]?.answer(read(0, 'narrow', true));
+      await reporter.finish();
+    });
+
+    it('says so when a case cannot be read, and tries again', async () => {
+      const { reporter, reads, shows, ticker } = watched();
+      reporter.press('c\r');
+      reads[0]?.fail(new Error('the store is\u001b[2J gone'));
+      expect(await shows()).toMatch(/^#\d+ cannot be read: the store is gone\n/);
+      ticker.advance(1_000);
+      reads[1]?.answer(read(0, 'said', true));
+      expect(await shows()).toContain('said 59');
+      await reporter.finish();
+    });
+
+    it('prints above the view what is to stay', async () => {
+      const { reporter, shows, terminal } = watched();
+      await shows();
+      reporter.say('Report so far: /somewhere/report.html\u001b[2J');
+      expect(await shows()).toMatch(/^Report so far: \/somewhere\/report\.html\n/);
+      await reporter.finish();
+      expect(terminal.text()).toBe('Report so far: /somewhere/report.html');
+    });
   });
 });
 

@@ -2,8 +2,9 @@ import { caseNumber } from '../../domain/ids.ts';
 import { counted, duration, money } from '../../domain/measures.ts';
 import { efficiencyWords } from '../efficiency-words.ts';
 import { laneLabel } from '../lane-label.ts';
-import { statusWord, stopWords } from './live-frame.ts';
+import { stopWords } from './live-frame.ts';
 import type { FailureNote, LiveLane, LiveState } from './live-state.ts';
+import { statusWord } from './panels.ts';
 import { plainStyle, type Style } from './style.ts';
 import { clamp, cut, fill, singleLine, textWidth, wrap } from './text-width.ts';
 

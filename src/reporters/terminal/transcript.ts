@@ -31,13 +31,22 @@ export interface TranscriptOptions {
   readonly called?: string;
   /** Leave out to print no suggestion. */
   readonly command?: string;
+  /** The case has not ended: the row holds what is known so far. */
+  readonly running?: boolean;
+  /** What unfolds the tools; `--unfold` unless told. */
+  readonly unfoldBy?: string;
 }
 
 const indent = 11;
 
-function heading(row: Row, view: ConversationView | undefined, style: Style, called?: string): string {
-  const word = row.status === 'passed' ? style.good('passed') : style.bad(row.status);
-  const parts = [style.strong(`#${called ?? caseNumber(row.index)} ${singleLine(row.name)}`), word];
+function statusWord(row: Row, options: TranscriptOptions, style: Style): string {
+  if (options.running === true) return style.mark('running');
+  return row.status === 'passed' ? style.good('passed') : style.bad(row.status);
+}
+
+function heading(row: Row, view: ConversationView | undefined, options: TranscriptOptions, style: Style): string {
+  const name = style.strong(`#${options.called ?? caseNumber(row.index)} ${singleLine(row.name)}`);
+  const parts = [name, statusWord(row, options, style)];
   if (view !== undefined) {
     const tools = view.entries.reduce((sum, entry) => sum + entry.tools.length, 0);
     parts.push(`${counted(view.turns, 'turn')}, ${counted(tools, 'tool call')}`);
@@ -152,7 +161,8 @@ function conversationLines(
   }
   if (view.error !== '') lines.push(style.bad(`error  ${singleLine(view.error)}`));
   const folded = options.unfold !== true && view.entries.some((entry) => entry.tools.length > 0);
-  if (folded) lines.push(style.faint('           (tools are folded; --unfold shows them whole)'));
+  if (folded)
+    lines.push(style.faint(`           (tools are folded; ${options.unfoldBy ?? '--unfold'} shows them whole)`));
   return lines;
 }
 
@@ -190,7 +200,7 @@ export function transcriptLines(row: Row, options: TranscriptOptions): string[] 
   const reason =
     row.status === 'error' ? safeLines(failureReason(row)).map((line) => style.warn(`ERROR   ${line}`)) : [];
   const lines = [
-    heading(row, view, style, options.called),
+    heading(row, view, options, style),
     ...(view === undefined ? promptLines(row, options, style) : conversationLines(view, checks, options, style)),
     ...reason,
     ...checkLines(row, options, style),
