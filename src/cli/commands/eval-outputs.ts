@@ -2,7 +2,6 @@
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { parse, stringify } from 'yaml';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Row } from '../../domain/row.ts';
@@ -13,6 +12,7 @@ import { writeHtmlReport } from '../../reporters/html/html-report.ts';
 import { writeJunit } from '../../reporters/junit/junit-xml.ts';
 import type { TextSink } from '../../reporters/observer.ts';
 import { type OutputFacts, writePromptfooJson, writePromptfooLines } from '../../reporters/promptfoo/output-file.ts';
+import { writePromptfooYaml } from '../../reporters/promptfoo/yaml-file.ts';
 import type { RunReader } from '../../reporters/run-reader.ts';
 import { columnFacts } from '../../run/eval-results.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
@@ -91,12 +91,6 @@ interface Contents {
 }
 type Format = (contents: Contents, sink: TextSink) => Promise<void>;
 
-async function writeYaml({ result, facts }: Contents, sink: TextSink): Promise<void> {
-  const parts: string[] = [];
-  await writePromptfooJson(() => result.rows(), facts, { write: (text) => void parts.push(text) });
-  await sink.write(stringify(parse(parts.join(''))));
-}
-
 /** By ending; the first that fits counts. */
 const formats: readonly (readonly [RegExp, Format])[] = [
   [/\.xml$/, ({ reader }, sink) => writeJunit(reader, sink)],
@@ -105,7 +99,7 @@ const formats: readonly (readonly [RegExp, Format])[] = [
   [/\.csv$/, ({ reader }, sink) => writeCsv(reader, sink)],
   [/\.html$/, ({ reader }, sink) => writeHtmlReport(reader, sink)],
   [/\.txt$/, async ({ result }, sink) => void (await sink.write(`${(await evalTable(result)).join('\n')}\n`))],
-  [/\.ya?ml$/, writeYaml],
+  [/\.ya?ml$/, ({ result, facts }, sink) => writePromptfooYaml(() => result.rows(), facts, sink)],
 ];
 
 const formatOf = (path: string): Format | undefined => formats.find(([ending]) => ending.test(path))?.[1];

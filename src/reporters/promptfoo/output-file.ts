@@ -20,7 +20,7 @@ export interface OutputFacts {
   readonly derive?: Derive;
 }
 
-type Rows = AsyncIterable<{ readonly case: PromptCase; readonly row: Row }>;
+export type Rows = AsyncIterable<{ readonly case: PromptCase; readonly row: Row }>;
 
 async function summed(rows: Rows, columns: readonly ColumnFacts[]): Promise<EvalSummary> {
   const summary = evalSummary(columns);
@@ -28,14 +28,27 @@ async function summed(rows: Rows, columns: readonly ColumnFacts[]): Promise<Eval
   return summary;
 }
 
-/** Passes over the rows twice: once for the sums that stand before them, once to write them. */
-export async function writePromptfooJson(rows: () => Rows, facts: OutputFacts, sink: TextSink): Promise<void> {
-  const summary = await summed(rows(), facts.columns);
-  const writer = chunkedWriter(sink);
+/** What stands around the rows, in this order: the id, the head with the rows as its last part, the rest. */
+export interface OutputFrame {
+  readonly evalId: string;
+  readonly head: object;
+  readonly rest: object;
+}
+
+/** Passes over all rows once, for the sums that stand before them. */
+export async function outputFrame(rows: Rows, facts: OutputFacts): Promise<OutputFrame> {
+  const summary = await summed(rows, facts.columns);
   const { evalId, version, platform, startedAt, exportedAt, config } = facts;
   const metadata = { parlaneVersion: version, ...platform, exportedAt, evaluationCreatedAt: startedAt };
   const prompts = await summary.prompts(facts.derive);
   const head = { version: 3, timestamp: startedAt, prompts, stats: summary.stats(facts.durationMs) };
+  return { evalId, head, rest: { config, shareableUrl: null, metadata } };
+}
+
+/** Passes over the rows twice: once for the sums that stand before them, once to write them. */
+export async function writePromptfooJson(rows: () => Rows, facts: OutputFacts, sink: TextSink): Promise<void> {
+  const { evalId, head, rest } = await outputFrame(rows(), facts);
+  const writer = chunkedWriter(sink);
   const open = JSON.stringify(head).slice(0, -1);
   await writer.write(`{"evalId":${JSON.stringify(evalId)},"results":${open},"results":[`);
   let first = true;
@@ -43,8 +56,7 @@ export async function writePromptfooJson(rows: () => Rows, facts: OutputFacts, s
     await writer.write(`${first ? '\n' : ',\n'}${JSON.stringify(evaluateResult(planned, row))}`);
     first = false;
   }
-  const rest = JSON.stringify({ config, shareableUrl: null, metadata });
-  await writer.write(`\n]},${rest.slice(1)}\n`);
+  await writer.write(`\n]},${JSON.stringify(rest).slice(1)}\n`);
   await writer.flush();
 }
 
