@@ -1,4 +1,7 @@
-/** How fast a run ends after Ctrl-C with servers that hang, at random instants, and whether anything was sent afterwards. */
+/**
+ * How fast a run ends after Ctrl-C with servers that hang, at random instants, and whether anything was sent afterwards;
+ * and how long after an abort a server sees the connection closed.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,11 +9,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId } from '../src/domain/ids.ts';
+import { realClock } from '../src/platform/clock.ts';
+import { createHttpClient } from '../src/providers/http-client.ts';
 import { runPlan } from '../src/run/run-plan.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { hostOf, promptCase } from '../test/support/run-harness.ts';
 
 const instants = 25;
+const aborts = 200;
 const launcher = join(import.meta.dirname, '../bin/parlane.js');
 
 /** Answers half of the requests after a while and lets the others hang. */
@@ -81,6 +87,40 @@ async function once(home: string, number: number) {
   return { instant: number, exitMs: Math.round(exitMs), code, startsAfterAbort: requests - before };
 }
 
+/** From the abort of one call to the close of its socket as the server sees it, in order. */
+async function socketCloses(): Promise<number[]> {
+  let closed = (): void => {};
+  let arrived = (): void => {};
+  const server = createServer((_, response) => {
+    response.on('close', () => closed());
+    arrived();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const client = createHttpClient({ clock: realClock });
+  const times: number[] = [];
+  for (let number = 0; number < aborts; number++) {
+    const controller = new AbortController();
+    const begun = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const cut = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const call = client.send({ method: 'GET', url, headers: {} }, { signal: controller.signal });
+    await begun;
+    const from = performance.now();
+    controller.abort();
+    await Promise.all([call, cut]);
+    times.push(performance.now() - from);
+  }
+  await client.close();
+  server.close();
+  return times.sort((a, b) => a - b);
+}
+
+const rounded = (ms: number | undefined): number => Math.round((ms ?? Number.NaN) * 100) / 100;
+
 export const bench = {
   name: 'abort',
   async run() {
@@ -88,11 +128,14 @@ export const bench = {
     try {
       const cases = [];
       for (let number = 0; number < instants; number++) cases.push(await once(home, number));
+      const closes = await socketCloses();
       const figures = {
         instants,
         exitMsMax: Math.max(...cases.map(({ exitMs }) => exitMs)),
         startsAfterAbort: cases.reduce((sum, one) => sum + one.startsAfterAbort, 0),
         otherExitCodes: cases.filter(({ code }) => code !== 3).length,
+        socketCloseMsMedian: rounded(closes[aborts / 2]),
+        socketCloseMsMax: rounded(closes.at(-1)),
       };
       return { name: 'abort', figures, cases };
     } finally {

@@ -23,7 +23,7 @@ test.each(['127.0.0.1', '[::1]', '10.0.0.5', '192.168.1.1', 'localhost', 'api.op
 );
 
 const lookUp = (host: string, all: boolean): Promise<unknown> =>
-  new Promise((resolve) => guardedLookup(host, { all }, (error, address) => resolve(error?.code ?? address)));
+  new Promise((resolve) => guardedLookup()(host, { all }, (error, address) => resolve(error?.code ?? address)));
 
 test('blocks what a name resolves to, whichever way it is asked', async () => {
   expect(await lookUp('169.254.169.254', true)).toBe(blockedAddressCode);

@@ -1,4 +1,4 @@
-import { lookup as resolveName } from 'node:dns';
+import { type LookupAddress, type LookupOptions, lookup as resolveName } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
@@ -31,18 +31,27 @@ export function isBlockedHost(hostname: string): boolean {
   return blocked.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
+/** How names become addresses: the system's own way, unless a test stands in for it. */
+export type ResolveName = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 /** DNS as sockets ask it, refusing the blocked addresses after resolution, so that a name cannot smuggle one in. */
-export const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, []);
-    const bad = addresses.find(({ address }) => isBlockedHost(address));
-    if (bad !== undefined) {
-      const refusal: NodeJS.ErrnoException = new Error(`${hostname} resolves to ${bad.address}`);
-      refusal.code = blockedAddressCode;
-      return callback(refusal, []);
-    }
-    if (options.all === true) return callback(null, addresses);
-    const first = addresses[0];
-    callback(null, first?.address ?? '', first?.family ?? 4);
-  });
-};
+export const guardedLookup =
+  (resolve: ResolveName = resolveName): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const bad = addresses.find(({ address }) => isBlockedHost(address));
+      if (bad !== undefined) {
+        const refusal: NodeJS.ErrnoException = new Error(`${hostname} resolves to ${bad.address}`);
+        refusal.code = blockedAddressCode;
+        return callback(refusal, []);
+      }
+      if (options.all === true) return callback(null, addresses);
+      const first = addresses[0];
+      callback(null, first?.address ?? '', first?.family ?? 4);
+    });
+  };

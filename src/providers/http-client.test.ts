@@ -83,6 +83,23 @@ describe('the HTTP client', () => {
     await server.cut;
   });
 
+  test('destroys the socket on abort in the middle of an answer, and takes a new one for the next request', async () => {
+    const order: string[] = [];
+    await using server = await startAnsweringServer((response, { path }) => {
+      order.push(path);
+      if (path === '/next') return void response.end('next');
+      response.on('close', () => order.push('closed'));
+      response.writeHead(200).write('half');
+    });
+    const controller = new AbortController();
+    const result = await get(`${server.url}/half`, { signal: controller.signal, onHead: () => controller.abort() });
+    expect(result).toMatchObject({ kind: 'fault', code: 'aborted', sent: true, answered: true });
+    // Nobody answers or lets go on the server's side, and no deadline passes: only the abort can have closed it.
+    await server.cut;
+    expect(await get(`${server.url}/next`)).toMatchObject({ kind: 'response', text: 'next' });
+    expect(order).toEqual(['/half', 'closed', '/next']);
+  });
+
   test('sends nothing when it is aborted already', async () => {
     const { result, seen } = await answerTo((response) => response.end(), { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ kind: 'fault', code: 'aborted', sent: false });

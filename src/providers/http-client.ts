@@ -12,7 +12,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../platform/clock.ts';
-import { blockedAddressCode, guardedLookup, isBlockedHost } from './blocked-addresses.ts';
+import { blockedAddressCode, guardedLookup, isBlockedHost, type ResolveName } from './blocked-addresses.ts';
 import { decodeBody, largestBody } from './decode-body.ts';
 import type { SecretHeader } from './secret.ts';
 
@@ -91,6 +91,8 @@ export interface HttpClientOptions {
   readonly timeoutMs?: number;
   /** Certificates to trust besides the system's, as PEM. Verification itself cannot be turned off. */
   readonly extraCertificates?: string;
+  /** How names become addresses; what it gives is guarded like the system's own answers. */
+  readonly resolveName?: ResolveName;
 }
 
 /** An HTTP client with keep-alive connections per origin. Close it when the run is over. */
@@ -103,7 +105,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     headersTimeout: 0,
     bodyTimeout: idleMs,
     connect: {
-      lookup: guardedLookup,
+      lookup: guardedLookup(options.resolveName),
       timeout: options.connectMs ?? 10_000,
       rejectUnauthorized: true,
       ...(options.extraCertificates === undefined ? {} : { ca: options.extraCertificates }),
