@@ -40,12 +40,22 @@ const defaultColumns = 80;
 const written = (text: string): Promise<void> | undefined =>
   process.stdout.write(text) ? undefined : new Promise((resolve) => process.stdout.once('drain', resolve));
 
-const processScreen = (): CliScreen => ({
-  columns: () => process.stderr.columns ?? 80,
-  rows: () => process.stderr.rows ?? 24,
-  write: (text) => void process.stderr.write(text),
-  ...(process.stdin.isTTY === true ? { keys: hearKeys } : {}),
-});
+/** A view hides the cursor; a process that ends at once gives it back all the same. */
+const showCursor = '\u001b[?25h';
+
+function processScreen(): CliScreen {
+  let used = false;
+  return {
+    columns: () => process.stderr.columns ?? 80,
+    rows: () => process.stderr.rows ?? 24,
+    write: (text) => {
+      if (!used) process.once('exit', () => void process.stderr.write(showCursor));
+      used = true;
+      process.stderr.write(text);
+    },
+    ...(process.stdin.isTTY === true ? { keys: hearKeys } : {}),
+  };
+}
 
 function hearKeys(press: (key: string) => void): () => void {
   const { stdin } = process;

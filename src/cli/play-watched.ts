@@ -39,8 +39,22 @@ export interface Stage extends Required<Pick<RunHost, 'signal' | 'owner' | 'owne
 export const showFor = ({ json, plain }: { json?: boolean; plain?: boolean }): WatchedOptions['show'] =>
   json === true ? 'nothing' : plain === true ? 'plain' : 'view';
 
-export const listenForStop = (context: CliContext): Interrupt =>
-  listenForInterrupt(() => context.complain('Stopping: nothing new starts. Once more to end at once.'));
+/** Ctrl-C of a command that may be showing a live view. */
+export interface StopListener extends Interrupt {
+  /** Who tells people from now on that the run is stopping: what is written into a live view would tear it. */
+  tellBy(say: (text: string) => void): void;
+}
+
+export function listenForStop(context: CliContext): StopListener {
+  let say = context.complain;
+  const interrupt = listenForInterrupt(() => say('Stopping: nothing new starts. Once more to end at once.'));
+  return {
+    ...interrupt,
+    tellBy: (next) => {
+      say = next;
+    },
+  };
+}
 
 /** What `runPlan`, `resumeRun` and `forkCase` work with, on a stage. */
 export const hostOn = (
@@ -67,7 +81,7 @@ export const hostOn = (
 export async function playWatched<T>(
   context: CliContext,
   options: WatchedOptions,
-  interrupt: Interrupt,
+  interrupt: StopListener,
   play: (stage: Stage) => Promise<T>,
 ): Promise<{ result: T; watch: Watch }> {
   let lanes: Lanes | undefined;
@@ -79,6 +93,7 @@ export async function playWatched<T>(
     lanes: () => lanes,
     onStop: () => process.kill(process.pid, 'SIGINT'),
   });
+  interrupt.tellBy(watch.say);
   const control =
     options.folder === undefined
       ? undefined
@@ -101,6 +116,7 @@ export async function playWatched<T>(
   } finally {
     control?.close();
     await watch.finish();
+    interrupt.tellBy(context.complain);
     for (const one of reporters) await one.finish();
   }
 }

@@ -33,6 +33,8 @@ export interface Watch {
   readonly state: LiveState;
   readonly style: Style;
   readonly width: number;
+  /** Tells people something; in a live view above it, where it stays. */
+  readonly say: (text: string) => void;
   finish(): Promise<void>;
 }
 
@@ -42,11 +44,12 @@ export const styleOf = (context: CliContext): Style =>
 export function watchRun(context: CliContext, options: WatchOptions): Watch {
   const state = liveState();
   const style = styleOf(context);
-  const { observer, unkey } = watching(context, options, style);
+  const { observer, unkey, say = context.complain } = watching(context, options, style);
   return {
     state,
     style,
     width: context.screen?.columns() ?? 80,
+    say,
     observe(event) {
       reduceLive(state, event);
       observer.observe(event);
@@ -61,6 +64,7 @@ export function watchRun(context: CliContext, options: WatchOptions): Watch {
 interface Watching {
   readonly observer: RunObserver;
   readonly unkey: () => void;
+  readonly say?: (text: string) => void;
 }
 
 function watching(context: CliContext, options: WatchOptions, style: Style): Watching {
@@ -101,7 +105,7 @@ function textWatch(context: CliContext, options: WatchOptions, style: Style): Wa
     ...(keys === undefined ? {} : { keys: desk }),
   });
   const unkey = keys?.((typed) => live.press(typed)) ?? (() => {});
-  return { observer: { observe: live.observe, finish: () => desk.done().then(live.finish) }, unkey };
+  return { observer: { observe: live.observe, finish: () => desk.done().then(live.finish) }, unkey, say: live.say };
 }
 
 interface KeyDesk extends LiveKeys {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { heldServer } from '../support/held-server.ts';
 import { inTerminal, type OnScreen } from '../support/pseudo-terminal.ts';
+import { terminalScreen } from '../support/terminal-screen.ts';
 
 let cwd: string;
 beforeAll(() => {
@@ -138,11 +139,27 @@ describe('a person at the terminal', () => {
       { after: /3 running/, keys: 'o' },
       { after: /Report so far, opened in the browser: /, keys: 'q' },
     ];
-    const { code, text } = await inTerminal({ cwd: here, type, env: { BROWSER: browser } }, 'run', '--no-forecast');
+    const seen = await inTerminal({ cwd: here, type, env: { BROWSER: browser } }, 'run', '--no-forecast');
     await held.close();
+    const { code, text, raw } = seen;
     expect(text).toMatch(/Stopped[\s\S]*npx parlane resume/);
     expect(code).toBe(3);
     const opened = await vi.waitFor(() => readFileSync(join(here, 'opened'), 'utf8'), { timeout: 5_000 });
     expect(readFileSync(fileURLToPath(opened), 'utf8')).toMatch(/^<!doctype html>/i);
+    const screen = terminalScreen(40);
+    screen.write(raw);
+    const left = screen.text();
+    expect(left, 'nothing of the view is left').not.toMatch(/ gone |LANE +LIVE|\[q\]/);
+    expect(left).toMatch(/Report so far, .*\n\s*Stopping: nothing new starts/);
+  });
+
+  it('stops at once with the second press, and has the cursor back', async () => {
+    const held = await heldServer();
+    config(`{id: "localai:chat:m", config: {apiBaseUrl: "${held.url}"}}`);
+    const type = { after: /\[q\] stop and save/, keys: 'qq' };
+    const { code, raw } = await inTerminal({ cwd: here, type }, 'run', '--no-forecast');
+    await held.close();
+    expect(code).toBe(130);
+    expect(raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(raw.lastIndexOf('\u001b[?25l'));
   });
 });

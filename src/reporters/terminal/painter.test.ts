@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleLanes, sampleRun } from '../../../test/support/sample-run.ts';
+import { terminalScreen } from '../../../test/support/terminal-screen.ts';
 import { laneKey } from '../../domain/ids.ts';
 import { type Ticker, textBuffer } from '../observer.ts';
 import type { CaseReader, ReadCase } from './case-desk.ts';
@@ -8,44 +9,6 @@ import { liveFrame } from './live-frame.ts';
 import { liveReporter } from './live-reporter.ts';
 import { painter } from './painter.ts';
 import { plainReporter } from './plain-lines.ts';
-
-/** As much of a terminal as the painter uses: lines, a cursor, erasing, scrolling. */
-function screen(rows: number) {
-  let lines: string[] = Array.from({ length: rows }, () => '');
-  const gone: string[] = [];
-  let row = 0;
-  let column = 0;
-  const put = (character: string): void => {
-    const line = (lines[row] ?? '').padEnd(column);
-    lines[row] = line.slice(0, column) + character + line.slice(column + 1);
-    column++;
-  };
-  const newLine = (): void => {
-    column = 0;
-    if (row < rows - 1) row++;
-    else {
-      gone.push(lines[0] ?? '');
-      lines = [...lines.slice(1), ''];
-    }
-  };
-  const control = (code: string, count: number): void => {
-    if (code === 'A') row = Math.max(0, row - count);
-    if (code === 'B') row = Math.min(rows - 1, row + count);
-    if (code === 'K') lines[row] = (lines[row] ?? '').slice(0, column);
-    if (code === 'J') lines = lines.map((line, at) => (at < row ? line : at === row ? line.slice(0, column) : ''));
-  };
-  return {
-    write(text: string) {
-      for (const [, count, code, character] of text.matchAll(/\u001b\[\??([0-9;]*)([A-Za-z])|([\s\S])/gu)) {
-        if (code !== undefined) control(code, Number(count || 1));
-        else if (character === '\n') newLine();
-        else if (character === '\r') column = 0;
-        else put(character ?? '');
-      }
-    },
-    text: () => [...gone, ...lines].join('\n').trimEnd(),
-  };
-}
 
 function fakeTicker(): Ticker & { advance(ms: number): void } {
   let now = Date.UTC(2026, 10, 15, 10, 0, 0);
@@ -73,7 +36,7 @@ function fakeTicker(): Ticker & { advance(ms: number): void } {
 
 describe('the painter', () => {
   it('shows exactly the latest frame below what was there before, growing and shrinking', () => {
-    const terminal = screen(12);
+    const terminal = terminalScreen(12);
     terminal.write('$ parlane run\n');
     const paint = painter(terminal);
     const frames = [['a', 'b', 'c'], ['a', 'B', 'c'], ['a', 'B', 'c', 'd', 'e'], ['x'], ['x', 'y'], ['x', 'y']];
@@ -88,7 +51,7 @@ describe('the painter', () => {
   });
 
   it('keeps what was on the screen when the frame reaches the bottom and scrolls', () => {
-    const terminal = screen(6);
+    const terminal = terminalScreen(6);
     terminal.write('one\ntwo\nthree\n');
     const paint = painter(terminal);
     paint.paint(['a', 'b', 'c', 'd', 'e']);
@@ -113,7 +76,7 @@ describe('the painter', () => {
 
 describe('the live reporter', () => {
   it('draws at most ten times a second, whatever happens in between, and ends on the frame of the state', async () => {
-    const terminal = screen(40);
+    const terminal = terminalScreen(40);
     let writes = 0;
     const sink = {
       write(text: string) {
@@ -185,7 +148,7 @@ describe('the live reporter', () => {
     }
     /** A run of twenty seconds on a screen of 80 x 24, and every read of a case, to be answered by the test. */
     function watched() {
-      const terminal = screen(24);
+      const terminal = terminalScreen(24);
       const ticker = fakeTicker();
       const reads: Read[] = [];
       const reader: CaseReader = (index, look) =>
