@@ -4,7 +4,7 @@ import type {
   HistoryEntry,
   TerminationReason,
 } from '../domain/conversation-result.ts';
-import type { EpochMillis } from '../domain/ids.ts';
+import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Ending } from './ending.ts';
 import { isoTime } from './entry-draft.ts';
@@ -22,6 +22,7 @@ export interface ResultFacts {
   readonly world: JsonObject | undefined;
   readonly startedAt: EpochMillis;
   readonly endedAt: EpochMillis;
+  readonly pausedMs: Millis;
   readonly ending: Ending;
 }
 
@@ -47,7 +48,7 @@ export function buildResult(facts: ResultFacts): ConversationResult {
     scenario: setup.scenario.name,
     status: statusOf(ending.reason),
     total_turns: facts.turns,
-    duration_seconds: Math.max(0, facts.endedAt - facts.startedAt) / 1000,
+    duration_seconds: Math.max(0, facts.endedAt - facts.startedAt - facts.pausedMs) / 1000,
     conversation_history: history,
     start_time: isoTime(facts.startedAt),
     end_time: isoTime(Math.max(facts.startedAt, facts.endedAt)),

@@ -83,6 +83,7 @@ class Play {
       world: this.#hasWorld() ? this.#session?.world : undefined,
       startedAt: this.#startedAt,
       endedAt,
+      pausedMs: this.#effects.pausedMs?.() ?? 0,
       ending,
     });
   }
@@ -205,6 +206,7 @@ class Play {
       model: (path, call) => watch(effects.model(path, call)),
       perform: (kind, path, request, effect) => watch(effects.perform(kind, path, request, effect)),
       now: (path) => watch(effects.now(path)),
+      pausedMs: () => effects.pausedMs?.() ?? 0,
       uuid: (path) => watch(effects.uuid(path)),
     };
   }

@@ -108,7 +108,7 @@ export interface ConversationResult {
   readonly scenario: string;
   readonly status: ConversationStatus;
   readonly total_turns: number;
-  /** Wall time. */
+  /** Wall time in which it was played: of turns kept by a fork or a resume as recorded, without the time between. */
   readonly duration_seconds: number;
   readonly conversation_history: readonly HistoryEntry[];
   readonly start_time: string;

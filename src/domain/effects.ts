@@ -50,6 +50,8 @@ export interface Effects {
     effect: (options: { readonly signal: AbortSignal; readonly idempotencyKey: string }) => Promise<T>,
   ): Promise<Recorded<T>>;
   now(path: string): Promise<EpochMillis>;
+  /** How long nobody played the case between what was recorded of it and what followed: a stop, or the way to a fork. */
+  pausedMs?(): Millis;
   /** A random UUID. */
   uuid(path: string): Promise<string>;
 }

@@ -9,6 +9,7 @@ import { createEffects } from './case-effects.ts';
 import { type CaseResult, type CaseRunners, playCase } from './case-runner.ts';
 import type { Journal } from './journal.ts';
 import type { CallDesk, Caller } from './model-call.ts';
+import { Pauses } from './pauses.ts';
 import { createStep, type StepEnd } from './step.ts';
 import { WorkingTime } from './working-time.ts';
 
@@ -115,8 +116,9 @@ export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
     parts.onStep?.(end);
     if (end.replayed) working.addRecorded(end.answer.times);
   };
-  const step = createStep({ journal, name: `${parts.run}/${one.index}`, now: desk.clock.now, onEnd });
-  const effects = createEffects(desk, caller, step);
+  const pauses = new Pauses(journal, desk.clock.now);
+  const step = createStep({ journal, name: `${parts.run}/${one.index}`, now: desk.clock.now, onEnd, pauses });
+  const effects = { ...createEffects(desk, caller, step), pausedMs: () => pauses.totalMs };
   const progress = (note: string): void => parts.progress(note, desk.clock.now());
   const { registers, conversation } = parts;
   let result: CaseResult;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { conversationCase, echoProvider, hostOf, promptCase, reply } from '../../test/support/run-harness.ts';
-import { turn } from '../../test/support/wire-clock.ts';
+import { letTimePass } from '../../test/support/wire-clock.ts';
 import type { Case } from '../domain/case.ts';
 import type { LaneLimits } from '../domain/lane.ts';
 import type { Outcome, ProviderFailure } from '../domain/reply.ts';
@@ -13,20 +13,6 @@ import { Lanes } from './lanes.ts';
 import { RunMeter } from './run-meter.ts';
 import { type RunHost, runPlan } from './run-plan.ts';
 import type { StepEnd } from './step.ts';
-
-/** Lets everything happen that can happen now, then time pass to the next timer. */
-async function until<T>(clock: VirtualClock, result: Promise<T>): Promise<T> {
-  let over = false;
-  const end = (): void => {
-    over = true;
-  };
-  result.then(end, end);
-  while (!over) {
-    for (let quiet = 0; quiet < 6 && !over; quiet += 1) await turn();
-    if (!over) clock.step();
-  }
-  return result;
-}
 
 const waits = (clock: VirtualClock, ms: number, outcome: Outcome): Promise<Outcome> =>
   new Promise((resolve) => clock.at(clock.now() + ms, () => resolve(outcome)));
@@ -47,7 +33,7 @@ async function measured(
     observers: [(event) => events.push(event)],
     ...more(clock),
   });
-  const outcome = await until(clock, runPlan({ name: 'test', snapshot: {}, cases }, host));
+  const outcome = await letTimePass(clock, runPlan({ name: 'test', snapshot: {}, cases }, host));
   const { efficiency } = outcome;
   if (efficiency === undefined) throw new Error('nothing was measured');
   // The same figures everywhere: to the caller, to every observer, in the store.

@@ -14,6 +14,7 @@ import type { Usage } from '../domain/reply.ts';
 import { RequestEncoder } from '../store/message-chain.ts';
 import type { Answer, StepKind } from '../store/store.ts';
 import type { Journal } from './journal.ts';
+import type { Pauses } from './pauses.ts';
 
 /** What an effect gives back to its step. */
 export interface Performed<T> {
@@ -49,6 +50,8 @@ export interface StepParts {
   readonly name: string;
   readonly now: () => number;
   readonly onEnd?: (end: StepEnd) => void;
+  /** Told where the recorded part ends. */
+  readonly pauses?: Pauses;
 }
 
 export type Step = <T>(
@@ -68,7 +71,7 @@ const twice = (path: string): ParlaneError =>
 /** Clock and random reads send nothing: no intent, and nobody waits for the disk. */
 const isRead = (kind: StepKind): boolean => kind === 'clock' || kind === 'random';
 
-export function createStep({ journal, name, now, onEnd }: StepParts): Step {
+export function createStep({ journal, name, now, onEnd, pauses }: StepParts): Step {
   const encoder = new RequestEncoder();
   const used = new Set<string>();
 
@@ -78,10 +81,12 @@ export function createStep({ journal, name, now, onEnd }: StepParts): Step {
     const encoded = encoder.encode(request);
     const recorded = journal.recorded.answers.get(path);
     if (recorded !== undefined && (recorded.pinned === true || recorded.requestHash === encoded.hash)) {
+      pauses?.replayed(recorded.times.endedAt);
       onEnd?.({ kind, answer: recorded, replayed: true });
       return { value: recorded.value as never, times: recorded.times, replayed: true };
     }
     journal.refuse?.(path, request);
+    pauses?.playsOn();
     const earlier = Math.max(journal.recorded.sends.get(path) ?? 0, recorded?.send ?? 0);
     const send = earlier + 1;
     let intended: Promise<void> | undefined;

@@ -3,6 +3,20 @@ import { VirtualClock } from '../../src/sim/virtual-clock.ts';
 /** Lets everything happen that can happen now: promises, sockets, files. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Lets everything happen that can happen now, then time pass to the next timer, until the result is there. */
+export async function letTimePass<T>(clock: VirtualClock, result: Promise<T>): Promise<T> {
+  let over = false;
+  const end = (): void => {
+    over = true;
+  };
+  result.then(end, end);
+  while (!over) {
+    for (let quiet = 0; quiet < 6 && !over; quiet += 1) await turn();
+    if (!over) clock.step();
+  }
+  return result;
+}
+
 /** A moment between two full seconds, so that dates of whole seconds are told apart from exact times. */
 const start = Date.UTC(2026, 0, 5, 12, 0, 0, 250);
 
