@@ -1,8 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { echoProvider, reply } from '../../test/support/run-harness.ts';
+import { importOpenAi } from '../conversation/import-tau-bench.ts';
 import { resultValidator } from '../conversation/result-schema.ts';
 import type { Outcome } from '../domain/reply.ts';
+import { realFiles } from '../platform/files.ts';
+import type { FilePort } from '../prompts/files.ts';
+import { openStore } from '../store/open-store.ts';
 import { ConversationEngine } from './conversation-engine.ts';
+import { importRun } from './import-run.ts';
 
 const faultsOf = resultValidator();
 const scenario = {
@@ -91,6 +96,41 @@ describe('the ConversationEngine', () => {
     const result = await own.runConversationWithTools(scenario, { timeoutSec: 0.05 });
     expect(result).toMatchObject({ status: 'failed', termination_reason: 'timeout', error_type: 'TimeoutError' });
     await own.close();
+  });
+
+  it('lets tools replay a run of the store it was given, and refuses one that is not there', async () => {
+    const files = (backend: object): FilePort => ({
+      ...realFiles,
+      list: async () => ['look.json'],
+      read: async () =>
+        JSON.stringify({
+          name: 'look',
+          version: '1',
+          agents: { agent: { name: 'A', prompt: 'a', tools: ['look'] }, client: { name: 'C', prompt: 'c' } },
+          tools: { look: { description: 'd', parameters: { type: 'object' }, backend } },
+        }),
+    });
+    const agent = echoProvider('agent', async (request) => {
+      const last = request.kind === 'chat' ? request.messages?.at(-1) : undefined;
+      if (last?.role === 'tool') return reply(last.content);
+      return reply('', { toolCalls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }] });
+    });
+    const store = await openStore({ at: ':memory:' });
+    const said = { name: 'x', variables: {}, script: ['hello'] };
+    const call = { role: 'assistant', tool_calls: [{ id: '1', function: { name: 'look', arguments: '{}' } }] };
+    const log = [{ role: 'user', content: 'hi' }, call, { role: 'tool', content: '{"seen":42}' }];
+    const { conversations } = importOpenAi('log.jsonl', JSON.stringify(log), 0);
+    const run = await importRun(store, { name: 'log', format: 'openai', conversations, now: 0 });
+    const own = new ConversationEngine(agent, 'look', { store, files: files({ replay: run }) });
+    const result = await own.runConversationWithTools(said);
+    expect(result.conversation_history[0]?.tool_results).toEqual([{ seen: 42 }]);
+    for (const options of [{ store, files: files({ replay: 'gone' }) }, { files: files({ replay: run }) }]) {
+      const lost = new ConversationEngine(agent, 'look', options);
+      await expect(lost.runConversationWithTools(said)).rejects.toMatchObject({ code: 'recording/missing' });
+      await lost.close();
+    }
+    await own.close();
+    await store.close();
   });
 
   it('does not hold a slot of one lane while it waits for another', async () => {
