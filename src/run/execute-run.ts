@@ -112,6 +112,7 @@ class RunExecution {
       run: this.#run,
       desk: this.#desk,
       compare: this.#host.runners.compare?.bind(this.#host.runners),
+      meter: () => this.#meter.case(false),
     });
   }
 

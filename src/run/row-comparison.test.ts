@@ -58,7 +58,7 @@ describe('answers that are compared with each other', () => {
   it('have their comparison in the stored rows, in the events and in the totals alike', async () => {
     const bench = await lab(2);
     const told: string[] = [];
-    const { totals } = await bench.evaluate({
+    const { totals, outcome } = await bench.evaluate({
       observers: [(event) => void (event.type === 'case-end' && told.push(event.status))],
     });
     expect(verdicts(await stored(bench.store))).toEqual([
@@ -69,6 +69,8 @@ describe('answers that are compared with each other', () => {
     ]);
     expect([totals.passed, totals.failed, told.toSorted()]).toEqual([2, 2, ['failed', 'failed', 'passed', 'passed']]);
     expect(bench.asked()).toBe(2);
+    const calls = outcome.efficiency?.lanes.map((lane) => lane.calls).toSorted((a, b) => a - b);
+    expect(calls).toEqual([2, 4]);
     const run = await bench.store.openRun((await bench.store.runs())[0]?.id as never);
     const steps = await run?.steps(0 as never);
     expect(steps?.map(({ path }) => path.split('/')[0])).toEqual(['prompt', 'compare']);

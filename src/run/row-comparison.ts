@@ -17,6 +17,7 @@ import { createEffects } from './case-effects.ts';
 import type { CasedRow, CaseRunners } from './case-runner.ts';
 import { storeJournal } from './journal.ts';
 import type { CallDesk, Caller } from './model-call.ts';
+import type { CaseMeter } from './run-meter.ts';
 import { createStep, type StepEnd } from './step.ts';
 import { WorkingTime } from './working-time.ts';
 
@@ -24,6 +25,8 @@ export interface ComparisonParts {
   readonly run: RunStore;
   readonly desk: CallDesk;
   readonly compare: CaseRunners['compare'];
+  /** Notes the calls of one comparison. */
+  readonly meter: () => CaseMeter;
 }
 
 interface Group {
@@ -152,13 +155,17 @@ export class RowComparison {
       if (planned?.kind === 'prompt') rows.push({ case: planned, row: final(row) });
     }
     const bill = new Bill();
+    const meter = this.#parts.meter();
     const working = new WorkingTime(desk.clock, undefined, () => {});
     const caller: Caller = { index, signal, working, serial, expectedCalls: 1, made: 0, onSend: () => {} };
     const step = createStep({
       journal: storeJournal(run, first, await run.history(first)),
       name: `${run.id}/${first}`,
       now: desk.clock.now,
-      onEnd: (end) => bill.add(end),
+      onEnd: (end) => {
+        bill.add(end);
+        meter.add(end);
+      },
     });
     const effects = createEffects(desk, caller, step);
     try {
@@ -168,6 +175,8 @@ export class RowComparison {
     } catch (cause) {
       if (caller.interruption !== undefined || signal.aborted) return undefined;
       throw cause;
+    } finally {
+      meter.close();
     }
   }
 }
