@@ -5,8 +5,8 @@ import type { Row } from '../domain/row.ts';
 import type { CaseWrites, RunStore } from '../store/store.ts';
 import { StoreError } from '../store/store-errors.ts';
 import { Budget } from './budget.ts';
-import { CaseFeed, type FeedParts } from './case-feed.ts';
-import { CaseOrder } from './case-order.ts';
+import type { CaseFeed } from './case-feed.ts';
+import { CaseFeeds } from './case-feeds.ts';
 import { EventLog } from './event-log.ts';
 import { emptyHistory, storeJournal } from './journal.ts';
 import { LengthBook } from './length-book.ts';
@@ -60,7 +60,7 @@ class RunExecution {
   readonly #watch: ParkedWatch;
   readonly #state = new SharedState();
   readonly #lengths: LengthBook;
-  readonly #feeds = new Map<string, CaseFeed>();
+  readonly #feeds: CaseFeeds;
   readonly #controllers = new Map<CaseIndex, AbortController>();
   readonly #desk: CallDesk;
   readonly #comparison: RowComparison;
@@ -70,7 +70,6 @@ class RunExecution {
   #startedAt = 0;
   #completed = 0;
   #reported = 0;
-  #laneFeedsOpen = false;
   #intakeFailure: unknown;
 
   constructor(execution: Execution, budget: Budget, stop: RunStop) {
@@ -94,9 +93,16 @@ class RunExecution {
     this.#lengths = new LengthBook(store);
     this.#intake = new PlanIntake(
       this.#run,
-      (name) => this.#meetProvider(name),
-      () => this.#pumpAll(),
+      (name) => this.#feeds.meet(name),
+      () => this.#feeds.pump(),
     );
+    this.#feeds = new CaseFeeds({
+      run: this.#run,
+      intake: this.#intake,
+      stopped: () => this.#stop.starts.aborted,
+      onChange: () => this.#stopIfParked(),
+      play: (one, feed, serial) => this.#play(one, feed, serial),
+    });
     this.#desk = {
       provider: this.#providers.get,
       lanes: { ...bound(this.#lanes), submit: (call) => this.#submit(call) },
@@ -106,7 +112,7 @@ class RunExecution {
       estimators: new Map(),
       ...(cache === undefined ? {} : { cache }),
       ...(coalescer === undefined ? {} : { coalescer }),
-      onFlight: (name, change) => this.#feeds.get(name)?.flight(change),
+      onFlight: (name, change) => this.#feeds.flight(name, change),
     };
     this.#comparison = new RowComparison({
       run: this.#run,
@@ -153,7 +159,7 @@ class RunExecution {
       maxDurationMs === undefined
         ? () => {}
         : clock.at(clock.now() + maxDurationMs, () => this.#stop.stop('max-duration'));
-    this.#stop.starts.addEventListener('abort', () => this.#pumpAll(), { once: true });
+    this.#stop.starts.addEventListener('abort', () => this.#feeds.pump(), { once: true });
     this.#stop.flights.addEventListener('abort', () => this.#cut(), { once: true });
     signal?.addEventListener('abort', interrupt, { once: true });
     if (signal?.aborted === true) interrupt();
@@ -206,13 +212,13 @@ class RunExecution {
     const traits = known ?? (await this.#recordedTraits());
     // Cases that depend on each other are started by plan index, which needs the whole plan.
     if (traits.serial || traits.stateful) await Promise.race([intake, this.#longAfterStop()]);
-    if (traits.serial) await this.#sequential({ serial: true });
+    if (traits.serial) await this.#feeds.sequential({ serial: true });
     const inOrder = traits.stateful && this.#settings.serialize === 'global';
-    const sequential = inOrder ? this.#sequential({ serial: false, kind: 'prompt' }) : Promise.resolve();
-    this.#openLaneFeeds(traits, inOrder);
+    const sequential = inOrder ? this.#feeds.sequential({ serial: false, kind: 'prompt' }) : Promise.resolve();
+    this.#feeds.openLanes(traits, inOrder);
     await Promise.all([sequential, Promise.race([intake, this.#longAfterStop()])]);
     this.#intake.cancel();
-    await Promise.all([...this.#feeds.values()].map((feed) => feed.done));
+    await this.#feeds.done();
     if (!this.#stop.starts.aborted) this.#tellAll(await this.#comparison.finish(this.#stop.flights));
     if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
     if (this.#stop.error !== undefined) throw this.#stop.error;
@@ -233,56 +239,6 @@ class RunExecution {
   async #recordedTraits(): Promise<PlanTraits> {
     if (this.#execution.source !== undefined && !this.#execution.resumed) return this.#intake.traits;
     return this.#run.traits();
-  }
-
-  async #sequential(query: FeedParts['query']): Promise<void> {
-    const feed = this.#feed({ query: { ...query, byIndex: true }, oneByOne: true });
-    this.#feeds.set(`sequential ${JSON.stringify(query)}`, feed);
-    feed.pump();
-    await feed.done;
-  }
-
-  #laneQuery: (provider: string) => CaseFeed = () => {
-    throw new Error('feeds are not open yet');
-  };
-
-  #openLaneFeeds(traits: PlanTraits, promptsInOrder: boolean): void {
-    this.#laneQuery = (provider) => {
-      const query = {
-        provider,
-        serial: false,
-        byIndex: traits.stateful,
-        ...(promptsInOrder ? { kind: 'conversation' as const } : {}),
-      };
-      return this.#feed(traits.stateful && !promptsInOrder ? { query, order: new CaseOrder() } : { query });
-    };
-    this.#laneFeedsOpen = true;
-    for (const provider of this.#met) this.#meetProvider(provider);
-  }
-
-  readonly #met = new Set<string>();
-
-  #meetProvider(provider: string): void {
-    this.#met.add(provider);
-    if (!this.#laneFeedsOpen || this.#feeds.has(provider)) return;
-    const feed = this.#laneQuery(provider);
-    this.#feeds.set(provider, feed);
-    feed.pump();
-  }
-
-  #feed(parts: Pick<FeedParts, 'query' | 'oneByOne' | 'order'>): CaseFeed {
-    return new CaseFeed({
-      ...parts,
-      run: this.#run,
-      intake: this.#intake,
-      stopped: () => this.#stop.starts.aborted,
-      onChange: () => this.#stopIfParked(),
-      play: (one, feed) => this.#play(one, feed, parts.oneByOne === true),
-    });
-  }
-
-  #pumpAll(): void {
-    for (const feed of this.#feeds.values()) feed.pump();
   }
 
   async #play(one: Case, feed: CaseFeed, serial: boolean): Promise<void> {
