@@ -33,6 +33,8 @@ export interface Stage extends Required<Pick<RunHost, 'signal' | 'owner' | 'owne
   readonly observers: readonly ((event: RunEvent) => void)[];
   /** Tells the view and `ctl` which lanes the run has. */
   onLanes(lanes: Lanes): void;
+  /** Says something to people beside the view: what is written into a live view would tear it. */
+  say(text: string): void;
 }
 
 /** How a command that answers with one JSON object is watched: not at all then. */
@@ -108,6 +110,7 @@ export async function playWatched<T>(
       onLanes: (made) => {
         lanes = made;
       },
+      say: watch.say,
       signal: interrupt.signal,
       owner: thisProcess(),
       ownerAlive: (owner) => isAlive(owner, realClock.now()),

@@ -352,7 +352,7 @@ const onlyConversations = (): Promise<never> =>
 const unknownCase = (batch: string, index: number): ParlaneError =>
   new ParlaneError(
     'run/unknown-case',
-    `The batch ${batch} has no case #${index}.`,
+    `The batch ${batch} has no case of index ${index}.`,
     'See its results for those there are.',
     {
       batch,

@@ -1,7 +1,7 @@
 /** Plays a recorded case again, offline: nothing is sent, and the first request that differs ends it and is shown. */
 import type { Case } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
-import type { CaseIndex } from '../domain/ids.ts';
+import { type CaseIndex, caseNumber } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -68,7 +68,7 @@ export async function replayCase(
 ): Promise<ReplayOutcome> {
   const one = await run.case(index);
   if (one === undefined)
-    throw new ParlaneError('run/unknown-case', `The run ${run.id} has no case #${index}.`, '', { index });
+    throw new ParlaneError('run/unknown-case', `The run ${run.id} has no case #${caseNumber(index)}.`, '', { index });
   const steps = await run.steps(index);
   const state = await stateBefore(run, one);
   let diverged: ReplayOutcome | undefined;

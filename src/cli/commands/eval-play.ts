@@ -1,5 +1,7 @@
 /** An eval from the terminal: played, told, written, and what the process ends with. */
+
 import { join, resolve } from 'node:path';
+import { caseNumber } from '../../domain/ids.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { realClock } from '../../platform/clock.ts';
@@ -33,11 +35,11 @@ export interface EvalSession {
 
 /** A line for every row, for those who ask for it. */
 const rowLines =
-  (context: CliContext) =>
+  (say: (text: string) => void) =>
   (event: RunEvent): void => {
     if (event.type !== 'case-end' || event.row.provisional === true) return;
     const { completed, total, row } = event;
-    context.complain(`${completed} of ${total}: #${row.index} ${row.status} in ${row.latencyMs} ms`);
+    say(`${completed} of ${total}: #${caseNumber(row.index)} ${row.status} in ${row.latencyMs} ms`);
   };
 
 /** Errors count against the pass rate like failures, as in promptfoo. */
@@ -82,7 +84,7 @@ export async function play(suite: Suite, session: EvalSession): Promise<EvalOutc
         env,
         abortSignal: stage.signal,
         ...stage,
-        observers: flags.verbose === true ? [...stage.observers, rowLines(context)] : stage.observers,
+        observers: flags.verbose === true ? [...stage.observers, rowLines(stage.say)] : stage.observers,
         outputs: suite.outputPath,
         source: sourceOf(session.configs, flags, context.cwd),
         ...(keeps ? { responseCache: openResponseCache({ folder: join(folder, 'cache'), now: realClock.now }) } : {}),
