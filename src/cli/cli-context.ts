@@ -1,3 +1,5 @@
+import { type Clock, realClock } from '../platform/clock.ts';
+
 /** Where output goes, as far as it matters for how it looks. */
 export interface Terminal {
   readonly isTTY: boolean;
@@ -18,6 +20,8 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly terminal: Terminal;
+  /** By which runs are played; the wall clock unless said. */
+  readonly clock?: Clock;
   /** A line (or several) to the terminal or the pipe. */
   print(text: string): void;
   /** Data to the same place, exactly as given; a promise asks the writer to wait. */
@@ -68,6 +72,8 @@ async function confirm(question: string): Promise<boolean> {
   const { confirm: ask } = await import('@clack/prompts');
   return (await ask({ message: question, initialValue: false, output: process.stderr })) === true;
 }
+
+export const clockOf = ({ clock = realClock }: CliContext): Clock => clock;
 
 export const processContext = (): CliContext => ({
   ...(process.stderr.isTTY === true ? { screen: processScreen() } : {}),

@@ -1,14 +1,14 @@
 /** What commands that load configs and ask models need, opened once and closed once. */
 import { type LoadedSuite, loadSuite } from '../config/load-suite.ts';
 import type { SuiteOverrides } from '../config/overrides.ts';
-import { realClock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { type ClosableCodeRunner, createCodeRunner, scrubbedEnvironment } from '../platform/code-runner.ts';
 import { configFiles, shownPath } from '../platform/config-files.ts';
 import { createHttpClient, type HttpClient } from '../providers/http-client.ts';
-import type { CliContext } from './cli-context.ts';
+import { type CliContext, clockOf } from './cli-context.ts';
 
 export interface Workshop {
-  readonly clock: typeof realClock;
+  readonly clock: Clock;
   readonly files: typeof configFiles;
   readonly code: ClosableCodeRunner;
   readonly http: HttpClient;
@@ -19,11 +19,12 @@ export interface Workshop {
 
 export function openWorkshop(context: CliContext): Workshop {
   const code = createCodeRunner({ env: scrubbedEnvironment(context.env), cwd: context.cwd });
-  const http = createHttpClient({ clock: realClock });
+  const clock = clockOf(context);
+  const http = createHttpClient({ clock });
   const { env, cwd } = context;
   const shown = (path: string): string => shownPath(path, cwd);
   return {
-    clock: realClock,
+    clock,
     files: configFiles,
     code,
     http,

@@ -2,7 +2,6 @@
 import type { Case } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
 import { choosePilot } from '../plan/choose-pilot.ts';
-import { realClock } from '../platform/clock.ts';
 import { createCoalescer } from '../providers/coalesce.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
 import { findRun, type RunHost, type RunOutcome, runPlan } from '../run/run-plan.ts';
@@ -28,11 +27,11 @@ export async function playProject(
   const known = Array.isArray(cases) ? {} : { planned: project.planned, traits: project.traits };
   const lanes: RunHost['lanes'] = ({ onEvent }) => project.lanes(onEvent);
   const host = hostOn(stage, store, { ...project, lanes });
-  const startedAt = realClock.now();
+  const startedAt = stage.clock.now();
   const outcome = await runPlan({ ...request, ...known }, coalesce ? { ...host, coalescer: createCoalescer() } : host);
-  const message = await project.finished(await findRun(store, outcome.run), realClock.now() - startedAt);
+  const message = await project.finished(await findRun(store, outcome.run), stage.clock.now() - startedAt);
   if (message !== undefined)
-    for (const observe of stage.observers) observe({ type: 'warning', at: realClock.now(), message });
+    for (const observe of stage.observers) observe({ type: 'warning', at: stage.clock.now(), message });
   return outcome;
 }
 

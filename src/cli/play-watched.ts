@@ -5,7 +5,6 @@
 import { ParlaneError } from '../domain/errors.ts';
 import type { Forecast } from '../domain/forecast.ts';
 import type { RunEvent } from '../domain/run-event.ts';
-import { realClock } from '../platform/clock.ts';
 import { serveControl } from '../platform/control-socket.ts';
 import { type Interrupt, listenForInterrupt } from '../platform/interrupt.ts';
 import { isAlive, thisProcess } from '../platform/process-identity.ts';
@@ -14,7 +13,7 @@ import { Lanes } from '../run/lanes.ts';
 import { RunControl } from '../run/run-control.ts';
 import type { RunHost } from '../run/run-plan.ts';
 import type { Store } from '../store/store.ts';
-import type { CliContext } from './cli-context.ts';
+import { type CliContext, clockOf } from './cli-context.ts';
 import { type Watch, watchRun } from './watch-run.ts';
 
 export interface WatchedOptions {
@@ -29,7 +28,7 @@ export interface WatchedOptions {
 }
 
 /** What a run that is watched must be given. */
-export interface Stage extends Required<Pick<RunHost, 'signal' | 'owner' | 'ownerAlive'>> {
+export interface Stage extends Required<Pick<RunHost, 'clock' | 'signal' | 'owner' | 'ownerAlive'>> {
   readonly observers: readonly ((event: RunEvent) => void)[];
   /** Tells the view and `ctl` which lanes the run has. */
   onLanes(lanes: Lanes): void;
@@ -68,7 +67,7 @@ export const hostOn = (
   runners: parts.runners,
   ...(parts.cache === undefined ? {} : { cache: parts.cache }),
   store,
-  clock: realClock,
+  clock: stage.clock,
   lanes: (options) => {
     const lanes = parts.lanes(options);
     if (lanes instanceof Lanes) stage.onLanes(lanes);
@@ -86,6 +85,7 @@ export async function playWatched<T>(
   interrupt: StopListener,
   play: (stage: Stage) => Promise<T>,
 ): Promise<{ result: T; watch: Watch }> {
+  const clock = clockOf(context);
   let lanes: Lanes | undefined;
   const watch = watchRun(context, {
     title: options.title,
@@ -111,9 +111,10 @@ export async function playWatched<T>(
         lanes = made;
       },
       say: watch.say,
+      clock,
       signal: interrupt.signal,
       owner: thisProcess(),
-      ownerAlive: (owner) => isAlive(owner, realClock.now()),
+      ownerAlive: (owner) => isAlive(owner, clock.now()),
     });
     return { result, watch };
   } finally {

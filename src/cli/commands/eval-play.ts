@@ -77,7 +77,6 @@ export async function play(suite: Suite, session: EvalSession): Promise<EvalOutc
       evaluate(suite, {
         ...settings,
         store,
-        clock: realClock,
         files: configFiles,
         code,
         http,
