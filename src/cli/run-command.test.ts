@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../platform/clock.ts';
 import type { CliContext } from './cli-context.ts';
 import { runCommandLine } from './main.ts';
 
@@ -11,12 +12,33 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-const parlane = async (...args: string[]): Promise<{ code: number; out: string; err: string }> => {
+/** A clock on which every wait is over at once. */
+const hastyClock = (): Clock => {
+  let time = Date.UTC(2026, 0, 1);
+  return {
+    now: () => time,
+    at(at, fire) {
+      const handle = setImmediate(() => {
+        time = Math.max(time, at);
+        fire();
+      });
+      return () => clearImmediate(handle);
+    },
+  };
+};
+
+const parlane = (...args: string[]) => parlaneOn(undefined, ...args);
+
+const parlaneOn = async (
+  clock: Clock | undefined,
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> => {
   const said = { code: 0, out: '', err: '' };
   const context: CliContext = {
     env: {},
     cwd,
     terminal: { isTTY: false, columns: 80 },
+    ...(clock === undefined ? {} : { clock }),
     print: (text) => {
       said.out += `${text}\n`;
     },
@@ -63,6 +85,18 @@ describe('parlane run', () => {
     expect(code).toBe(100);
     const runs = JSON.parse((await parlane('runs', '--json')).out) as { runs: { planned: number; status: string }[] };
     expect(runs.runs).toMatchObject([{ planned: 6, status: 'complete' }]);
+  });
+
+  it('goes by the clock of its surroundings: an answer that takes an hour is there at once where waiting is not', async () => {
+    writeFileSync(
+      join(cwd, 'parlane.yaml'),
+      'prompts: ["Say {{word}}"]\nproviders: ["sim:fast?latency=60m"]\ntests: [{vars: {word: yes}}]\n',
+    );
+    const { code, out } = await parlaneOn(hastyClock(), 'run', '--no-forecast');
+    expect(code).toBe(0);
+    expect(out).toMatch(/1 case in 1:00:\d\d/);
+    const { runs } = JSON.parse((await parlane('runs', '--json')).out);
+    expect(runs[0].createdAt).toMatch(/^2026-01-01T00:00/);
   });
 
   it('with --failed runs what did not pass last time, and --only what is named', async () => {
