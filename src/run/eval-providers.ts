@@ -10,7 +10,7 @@ import { createPriceTable, type PriceOverride } from '../providers/prices.ts';
 import type { ProviderContext, ProviderOptions } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
 import { functionProvider, type InProcessFunctions } from './in-process.ts';
-import type { GroupedLimits } from './lanes.ts';
+import type { GroupedLimits } from './lane-spec.ts';
 
 export interface EvalProviderParts {
   readonly suite: Suite;

@@ -18,6 +18,7 @@ import type { CallEnd, Command, SchedulerEvent } from '../lanes/messages.ts';
 import { type CallPlace, Scheduler, type SchedulerOptions } from '../lanes/scheduler.ts';
 import type { SerialMode } from '../lanes/serial-gate.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type GroupedLimits, laneSpec } from './lane-spec.ts';
 import type { LaneCall, LaneFacts, ModelLanes } from './model-lanes.ts';
 
 export interface LanesOptions extends Omit<SchedulerOptions, 'events'> {
@@ -26,9 +27,6 @@ export interface LanesOptions extends Omit<SchedulerOptions, 'events'> {
   readonly limits?: (provider: Provider) => GroupedLimits | undefined;
   readonly onEvent?: (event: LaneEvent) => void;
 }
-
-/** Limits of one lane, or with a `group` of all lanes that name it together; the first lane that is opened brings them. */
-export type GroupedLimits = LaneLimits & { readonly group?: string };
 
 export interface LaneResult {
   readonly outcome: Outcome;
@@ -73,18 +71,7 @@ export class Lanes implements ModelLanes {
 
   /** Opens a provider's lane; opening it again changes nothing. */
   open(provider: Provider, learned: readonly LearnedLimit[] = []): void {
-    const own = provider.nodes.find((node) => node.key === provider.laneKey)?.limits;
-    const { group, ...given } = this.options.limits?.(provider) ?? {};
-    const delay = provider.delayMs === undefined ? {} : { minGapMs: provider.delayMs };
-    const shared = provider.nodes.filter((node) => node.key !== provider.laneKey);
-    this.openLane({
-      key: provider.laneKey,
-      limits: group === undefined ? { ...delay, ...own, ...given } : { ...delay, ...own, ...ownOnly(given) },
-      shared: group === undefined ? shared : [{ key: `group:${group}`, limits: given }, ...shared],
-      ceiling: provider.ceiling,
-      accounting: provider.accounting,
-      learned,
-    });
+    this.openLane(laneSpec(provider, this.options.limits?.(provider), learned));
   }
 
   openLane(spec: LaneSpec): void {
@@ -306,13 +293,6 @@ const thrown = (cause: unknown): ProviderFailure =>
     'program',
     `The provider threw instead of answering: ${cause instanceof Error ? cause.message : String(cause)}.`,
   );
-
-/** What a lane keeps for itself when its limits are its group's. */
-const ownOnly = ({ minGapMs, maxRetries, maxRateLimited }: LaneLimits): LaneLimits => ({
-  ...(minGapMs === undefined ? {} : { minGapMs }),
-  ...(maxRetries === undefined ? {} : { maxRetries }),
-  ...(maxRateLimited === undefined ? {} : { maxRateLimited }),
-});
 
 const newTicket = (call: LaneCall, now: number, resolve: Ticket['resolve']): Ticket => ({
   call,
