@@ -1,5 +1,5 @@
 import type { CaseIndex, EpochMillis, LaneKey, Millis, Tokens } from './ids.ts';
-import type { Resource } from './reply.ts';
+import type { Resource, Usage } from './reply.ts';
 
 /** A limit that several lanes may share: an account, a model family, a deployment. A call pays at every node on its path. */
 export interface LaneNode {
@@ -23,6 +23,8 @@ export interface LaneLimits {
 export interface LearnedLimit {
   readonly resource: Resource;
   readonly ratePerMinute: number;
+  /** The most that the provider's own telling allows, where it leaves room; a lane that starts slowly gets there. */
+  readonly mostPerMinute?: number;
   readonly capacity: number;
   readonly windowMs: Millis;
 }
@@ -110,6 +112,8 @@ export type LaneEvent =
       readonly index: CaseIndex;
       readonly at: EpochMillis;
       readonly result: 'ok' | 'failed' | 'aborted';
+      /** What the provider counted, where it said so. */
+      readonly usage?: Usage;
     }
   | {
       readonly type: 'lane-block';

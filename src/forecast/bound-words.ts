@@ -17,16 +17,12 @@ function rateTerm(units: number, perMinute: number | undefined, capacity: number
 function termsOf({ spec }: PlannedLane, lane: WorldLane): Term[] {
   const { limits, learned } = spec;
   const found = (resource: string) => learned?.find((each) => each.resource === resource);
+  const told = (resource: string) => found(resource)?.mostPerMinute ?? found(resource)?.ratePerMinute;
   const places = limits?.maxConcurrent ?? spec.ceiling ?? 512;
   const gap = limits?.minGapMs ?? 0;
   return [
-    ...rateTerm(
-      lane.calls,
-      limits?.rpm ?? found('requests')?.ratePerMinute,
-      found('requests')?.capacity ?? 0,
-      'requests',
-    ),
-    ...rateTerm(lane.tokens, limits?.tpm ?? found('tokens')?.ratePerMinute, found('tokens')?.capacity ?? 0, 'tokens'),
+    ...rateTerm(lane.calls, limits?.rpm ?? told('requests'), found('requests')?.capacity ?? 0, 'requests'),
+    ...rateTerm(lane.tokens, limits?.tpm ?? told('tokens'), found('tokens')?.capacity ?? 0, 'tokens'),
     { ms: lane.latencyMs / places, words: `${places} at a time` },
     ...(gap > 0 ? [{ ms: gap * lane.calls, words: `${gap} ms between calls` }] : []),
     lane.mostCallsOfCase > 2

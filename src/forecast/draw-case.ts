@@ -31,7 +31,8 @@ export interface DrawnCase {
 
 /** Without better knowledge: the time to the first token, then about eighty a second. */
 const guessedLatency = (outputTokens: number): number => 400 + 12.5 * outputTokens;
-const defaultMaxOutput = 4096;
+/** What a request may have as an answer when it does not say: as the lane counts it. */
+const mostOutput = (lane: PlannedLane | undefined): number => lane?.spec.accounting?.defaultMaxTokens ?? 4096;
 
 /** Times of past calls by lane: what a call may take. */
 export function latencyPools(past: PastCases): ReadonlyMap<LaneKey, readonly number[]> {
@@ -104,6 +105,7 @@ export function guessedWeights(cases: Iterable<PlannedCase>, past: PastCases): R
 function repeat(
   chain: PastChain,
   planned: PlannedCase,
+  lanes: readonly PlannedLane[],
   at: ReadonlyMap<LaneKey, number>,
   world: World,
   weight: number,
@@ -118,12 +120,12 @@ function repeat(
       lane,
       latencyMs: world.latency(key, call) * world.drift,
       gapMs: call.gapMs,
-      input: chain.inputTokens * weight,
-      output: chain.outputTokens,
-      maxOutput: defaultMaxOutput,
+      input: (call.usage?.inputTokens ?? chain.inputTokens) * weight,
+      output: call.usage?.outputTokens ?? chain.outputTokens,
+      maxOutput: mostOutput(lanes[lane]),
     });
   }
-  return { calls, expected: calls.length };
+  return { calls, expected: planned.expectedCalls ?? calls.length };
 }
 
 function guess(
@@ -147,10 +149,10 @@ function guess(
       gapMs: 0,
       input: call.inputTokens,
       output: call.outputTokens,
-      maxOutput: defaultMaxOutput,
+      maxOutput: mostOutput(lanes[lane]),
     });
   }
-  return { calls, expected: chain.length };
+  return { calls, expected: planned.expectedCalls ?? chain.length };
 }
 
 /** Draws how one case goes: as it went before, as one of its kind went, or as the plan guesses. */
@@ -174,7 +176,7 @@ export function drawCase(
     const weight = usual === undefined || usual === 0 ? 1 : guessedInput(planned) / usual;
     const memory = world.memory(key, chains);
     const chain = memory[world.random.below(memory.length)];
-    const work = chain === undefined ? undefined : repeat(chain, planned, at, world, weight);
+    const work = chain === undefined ? undefined : repeat(chain, planned, lanes, at, world, weight);
     if (chain === undefined || work === undefined) continue;
     const move = laneNow(chain, planned);
     const unchanged = from === 'name' && chain.calls.every(({ lane }) => move(lane) === lane);

@@ -4,6 +4,7 @@ import type { Row } from '../domain/row.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import { type ForecastInput, forecastRun } from './forecast-run.ts';
 import { chainsFromMeans, nameKey, pastCases } from './past-cases.ts';
+import type { PastLane } from './past-lanes.ts';
 import type { PlannedCase, PlannedLane } from './planned-work.ts';
 import { whatIf } from './what-if.ts';
 
@@ -113,6 +114,39 @@ describe('a forecast', () => {
     expect(same.costUsdMicros?.high).toBe(700);
     expect(forecast.basis).toBe('from 1 case of past runs');
     expect(forecast.lanes[1]?.boundBy).toMatch(/turns|follows/);
+  });
+
+  it("weighs each call by what the provider counted for it, not by the case's average", () => {
+    const calls = [
+      { lane: fast, gapMs: 0, latencyMs: 1000, usage: { inputTokens: 900, outputTokens: 10 } },
+      { lane: judge, gapMs: 0, latencyMs: 1000, usage: { inputTokens: 100, outputTokens: 10 } },
+    ];
+    const chain = { calls, inputTokens: 500, outputTokens: 10, costUsdMicros: null };
+    const past = { byName: new Map(), byFamily: new Map([['desk', [chain]]]), seen: 1 };
+    const planned = { lane: fast, family: 'desk', name: 'talk', guess: [] };
+    const { lanes } = forecastRun({ cases: [planned], lanes: [lane(fast), lane(judge)], past });
+    expect(lanes.map(({ tokens }) => tokens.likely)).toEqual([910, 110]);
+  });
+
+  it('lets requests fail as often as they did, and a silent server reject as it did', () => {
+    const call = { lane: fast, gapMs: 0, latencyMs: 1000 };
+    const chain = { calls: [call], inputTokens: 10, outputTokens: 10, costUsdMicros: null };
+    const past = { byName: new Map(), byFamily: new Map([['p', [chain]]]), seen: 1 };
+    const plan = { cases: prompts(fast, 60), lanes: [lane(fast, { limits: { maxConcurrent: 4 } })] };
+    const likely = (seen?: PastLane): number =>
+      forecastRun({ ...plan, past: { ...past, ...(seen === undefined ? {} : { lanes: new Map([[fast, seen]]) }) } })
+        .timeMs.likely;
+    expect(likely({ faultShare: 0.3, faultMs: 1000 })).toBeGreaterThan(1.3 * likely());
+    const requests = { perMinute: 60, capacity: 5 };
+    expect(likely({ faultShare: 0, faultMs: 0, requests })).toBeGreaterThan(50_000);
+  });
+
+  it('expects of a lane that is still cautious that it finds out what its server allows', () => {
+    const cautious = { resource: 'requests' as const, ratePerMinute: 60, capacity: 2, windowMs: 2000 };
+    const time = (more: object): number =>
+      forecastRun({ cases: prompts(fast, 60), lanes: [lane(fast, { learned: [{ ...cautious, ...more }] })] }).timeMs
+        .likely;
+    expect(time({ mostPerMinute: 120 })).toBeLessThan(0.75 * time({}));
   });
 });
 

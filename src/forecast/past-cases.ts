@@ -9,14 +9,18 @@
  * 2. Memory is bounded: a few chains per case name, a few hundred per family, the newest kept.
  */
 import type { LaneKey, Millis, Tokens, UsdMicros } from '../domain/ids.ts';
+import type { Usage } from '../domain/reply.ts';
 import type { Row } from '../domain/row.ts';
 import type { RunEvent } from '../domain/run-event.ts';
+import { type PastLane, pastLanes } from './past-lanes.ts';
 
 export interface PastCall {
   readonly lane: LaneKey;
   /** The case's own work before this call: a tool, a webhook. */
   readonly gapMs: Millis;
   readonly latencyMs: Millis;
+  /** What the provider counted for it; absent where it did not say: the chain's average stands for it. */
+  readonly usage?: Usage;
 }
 
 export interface PastChain {
@@ -31,6 +35,8 @@ export interface PastChain {
 export interface PastCases {
   readonly byName: ReadonlyMap<string, readonly PastChain[]>;
   readonly byFamily: ReadonlyMap<string, readonly PastChain[]>;
+  /** What was seen of the lanes themselves. */
+  readonly lanes?: ReadonlyMap<LaneKey, PastLane>;
   /** Cases learned from. */
   readonly seen: number;
 }
@@ -69,7 +75,9 @@ function keep(chains: Map<string, PastChain[]>, key: string, chain: PastChain, m
   }
 }
 
-function endCall(one: OpenCase, call: number, lane: LaneKey, at: number): void {
+type CallEnded = Extract<RunEvent, { type: 'call-end' }>;
+
+function endCall(one: OpenCase, { call, lane, at, usage }: CallEnded): void {
   const timing = one.open.get(call);
   one.open.delete(call);
   if (timing === undefined) return;
@@ -78,13 +86,14 @@ function endCall(one: OpenCase, call: number, lane: LaneKey, at: number): void {
   // A call made beside another adds only what it takes longer.
   const beside = !isFirst && timing.queuedAt < one.lastEndAt;
   const latencyMs = beside ? Math.max(0, at - Math.max(one.lastEndAt, timing.startedAt)) : at - timing.startedAt;
-  one.calls.push({ lane, gapMs, latencyMs });
+  one.calls.push({ lane, gapMs, latencyMs, ...(usage === undefined ? {} : { usage }) });
   one.lastEndAt = Math.max(one.lastEndAt, at);
 }
 
 /** Learns from events as they come. `familyOf` names what an edited prompt keeps in common with its past. */
 export function pastCases(familyOf: (row: Row) => string): PastCasesCollector {
   const cases = new Map<number, OpenCase>();
+  const lanes = pastLanes();
   const byName = new Map<string, PastChain[]>();
   const byFamily = new Map<string, PastChain[]>();
   let seen = 0;
@@ -108,16 +117,17 @@ export function pastCases(familyOf: (row: Row) => string): PastCasesCollector {
   };
   return {
     observe(event) {
+      lanes.observe(event);
       if (event.type === 'call-queue') {
         caseOf(event.index).open.set(event.call, { queuedAt: event.at, startedAt: event.at });
       } else if (event.type === 'call-start') {
         const timing = caseOf(event.index).open.get(event.call);
         if (timing !== undefined) timing.startedAt = event.at;
       } else if (event.type === 'call-end') {
-        if (event.result === 'ok') endCall(caseOf(event.index), event.call, event.lane, event.at);
+        if (event.result === 'ok') endCall(caseOf(event.index), event);
       } else if (event.type === 'case-end') finish(event.row);
     },
-    build: () => ({ byName, byFamily, seen }),
+    build: () => ({ byName, byFamily, lanes: lanes.build(), seen }),
   };
 }
 

@@ -19,6 +19,8 @@ export interface PlannedCase {
   readonly name: string;
   /** Used where no past case is alike: the chain of calls with the real prompt's weight. */
   readonly guess: readonly GuessedCall[];
+  /** Calls that the run will expect of it when it orders its cases; absent: it will know exactly. */
+  readonly expectedCalls?: number;
 }
 
 /** One lane to be forecast. */

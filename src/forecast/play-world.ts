@@ -1,9 +1,10 @@
 import type { LaneKey, UsdMicros } from '../domain/ids.ts';
 import type { LearnedLimit } from '../domain/lane.ts';
 import type { ServerSpec } from '../sim/server-model.ts';
-import { simulate } from '../sim/simulate.ts';
+import { type SimulatedLane, simulate } from '../sim/simulate.ts';
 import { type DrawnCase, drawCase, type World } from './draw-case.ts';
 import type { PastCases } from './past-cases.ts';
+import type { PastLane } from './past-lanes.ts';
 import type { PlannedCase, PlannedLane } from './planned-work.ts';
 
 /** What one world came to, per lane and in all. */
@@ -29,13 +30,18 @@ export interface WorldResult {
 
 function bucketOf(learned: readonly LearnedLimit[] | undefined, resource: LearnedLimit['resource']) {
   const limit = learned?.find((each) => each.resource === resource);
-  return limit === undefined ? undefined : { perMinute: limit.ratePerMinute, capacity: limit.capacity };
+  if (limit === undefined) return undefined;
+  // A lane begins with the cautious end of what a few answers told it; the server itself is likelier at the other end.
+  return { perMinute: limit.mostPerMinute ?? limit.ratePerMinute, capacity: limit.capacity };
 }
 
 /** The server as it was last seen. Declared limits need none: the lane itself keeps to them. */
-export function serverOf({ spec }: PlannedLane): ServerSpec {
+export function serverOf({ spec }: PlannedLane, seen?: PastLane): ServerSpec {
   const requests = bucketOf(spec.learned, 'requests');
   const tokens = bucketOf(spec.learned, 'tokens');
+  // It rejected and never said why: it will do so again, and the lane will have to find out again.
+  const silent = requests === undefined && tokens === undefined && spec.limits?.rpm === undefined;
+  if (silent && seen?.requests !== undefined) return { requests: seen.requests, headers: 'none' };
   return {
     ...(requests === undefined ? {} : { requests }),
     ...(tokens === undefined ? {} : { tokens: { ...tokens, rule: 'real' as const } }),
@@ -62,6 +68,19 @@ function tally(drawn: DrawnCase, planned: readonly PlannedLane[], lanes: readonl
     const past = typeof drawn.pastCost === 'number' ? drawn.pastCost / drawn.work.calls.length : undefined;
     addCost(lane, drawn.unchanged ? (past ?? listed) : (listed ?? past));
   }
+}
+
+/** The lane with its server, failing as often as it did. */
+function simulatedLane(lane: PlannedLane, seen: PastLane | undefined, { random }: World): SimulatedLane {
+  const server = serverOf(lane, seen);
+  if (seen === undefined || seen.faultShare === 0) return { spec: lane.spec, server };
+  const { faultShare, faultMs } = seen;
+  return {
+    spec: lane.spec,
+    server,
+    fault: () => (random.next() < faultShare ? { type: 'retry' } : undefined),
+    faultMs,
+  };
 }
 
 /** Plays all cases once, through the real scheduler, on the virtual clock. */
@@ -93,7 +112,7 @@ export function playWorld(
   }
   const laneOfCall = new Map<number, LaneKey>();
   const { makespanMs } = simulate({
-    lanes: planned.map((lane) => ({ spec: lane.spec, server: serverOf(lane) })),
+    lanes: planned.map((lane) => simulatedLane(lane, past.lanes?.get(lane.spec.key), world)),
     cases: work(),
     scheduler: { events: false, ...(options.globalCap === undefined ? {} : { globalCap: options.globalCap }) },
     ahead: options.ahead,

@@ -154,7 +154,7 @@ export class Ending {
         reason: 'recovered',
       });
     }
-    return this.done(call, { type: 'ok' }, now);
+    return this.done(call, { type: 'ok', usage: result.usage }, now);
   }
 
   private noteLatency(lane: LaneState, latency: number): void {

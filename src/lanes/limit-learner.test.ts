@@ -45,6 +45,17 @@ describe('the limit learner', () => {
     expect((learner.learned?.rate ?? 0) / rate).toBeLessThan(1.02);
   });
 
+  it('says how much more the readings would allow, less with every reading', () => {
+    const learner = new LimitLearner();
+    const rate = 7.3 / 1_000;
+    const read = (used: number) => learner.observe(100, Math.floor(100 - used), used / rate, used * 1_000);
+    const [first, second] = [read(1.4), read(5.9)];
+    expect(first?.most).toBeGreaterThan(rate);
+    expect(second?.most).toBeLessThan(first?.most ?? 0);
+    expect(second?.most).toBeGreaterThanOrEqual(second?.rate ?? Number.POSITIVE_INFINITY);
+    expect(new LimitLearner().observe(500, 499, 120, 0)).toMatchObject({ rate: 500 / minute, most: 500 / minute });
+  });
+
   it('sees a fixed window by its end, which stands still while the use grows', () => {
     const learner = new LimitLearner();
     learner.observe(600, 599, 52_000, 8_000);

@@ -10,6 +10,8 @@
 export interface LearnedRate {
   /** Units per millisecond. */
   readonly rate: number;
+  /** The most that the readings allow; the more of them, the closer it is to the rate. */
+  readonly most: number;
   readonly limit: number;
   readonly windowMs: number;
   /** False while a single odd reading is all there is: not enough to slow a lane down by. */
@@ -96,6 +98,7 @@ export class LimitLearner {
     this.doubts = 0;
     this.best = {
       rate: this.limit / lengthMs,
+      most: this.limit / lengthMs,
       limit: this.limit,
       windowMs: lengthMs,
       sure: true,
@@ -144,13 +147,14 @@ export class LimitLearner {
         Math.abs(this.limit / this.high / known - 1) <= windowTolerance ||
         (narrow && this.limit / known >= this.low * 0.99 && this.limit / known <= this.high * 1.01),
     );
-    if (near === undefined) return this.settle(rate, this.limit / rate, this.readings >= sureAfter);
+    if (near === undefined) return this.settle(rate, this.limit / rate, this.readings >= sureAfter, this.high);
     return this.settle(this.limit / near, near, near < 3_600_000 || this.readings >= 2);
   }
 
-  private settle(rate: number, windowMs: number, sure = true): LearnedRate {
+  private settle(rate: number, windowMs: number, sure = true, most = rate): LearnedRate {
     this.best = {
       rate,
+      most: Math.max(rate, most),
       limit: this.limit,
       windowMs,
       sure: sure || this.best?.sure === true,

@@ -39,7 +39,7 @@ export type SchedulerEvent =
 
 /** How a call ended for good. `ok`, `failed` and `exhausted` carry the last attempt's own result outside the scheduler. */
 export type CallEnd =
-  | { readonly type: 'ok' }
+  | { readonly type: 'ok'; readonly usage?: Usage | undefined }
   | { readonly type: 'failed' }
   /** `maxRetries` or `maxRateLimited` is used up. */
   | { readonly type: 'exhausted'; readonly counter: 'maxRetries' | 'maxRateLimited' }

@@ -301,9 +301,9 @@ export class Pace {
       const learned = learner?.learned;
       const name = resourceNames[resource];
       if (learned === undefined || name === undefined) return [];
-      return [
-        { resource: name, ratePerMinute: learned.rate * 60_000, capacity: learned.limit, windowMs: learned.windowMs },
-      ];
+      const { rate, most, limit, windowMs } = learned;
+      const room = most > rate ? { mostPerMinute: most * 60_000 } : {};
+      return [{ resource: name, ratePerMinute: rate * 60_000, ...room, capacity: limit, windowMs }];
     });
   }
 }

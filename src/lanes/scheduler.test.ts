@@ -79,6 +79,16 @@ class Desk {
 }
 
 describe('tasks start per lane without cross-lane blocking', () => {
+  it('tells with the end of a call what the provider counted for it', () => {
+    const desk = new Desk();
+    desk.open('a');
+    const [told, silent] = [desk.submit('a'), desk.submit('a')];
+    desk.end(told, { type: 'ok', usage: { inputTokens: 7, outputTokens: 3 } });
+    desk.end(silent);
+    const ends = desk.events.filter((event) => event.type === 'call-end');
+    expect(ends.map((event) => event.usage)).toEqual([{ inputTokens: 7, outputTokens: 3 }, undefined]);
+  });
+
   it('a lane that was told to wait does not hold another one', () => {
     const desk = new Desk();
     desk.open('slow', { rpm: 60 });

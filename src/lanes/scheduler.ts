@@ -337,7 +337,8 @@ export class Scheduler {
     this.commands.push({ type: 'finish', call: call.id, end });
     if (!this.options.events) return;
     const result = end.type === 'ok' ? 'ok' : end.type === 'aborted' ? 'aborted' : 'failed';
-    this.tell({ type: 'call-end', lane: call.lane.key, call: call.id, index: call.index, at: now, result });
+    const usage = end.type === 'ok' && end.usage !== undefined ? { usage: end.usage } : {};
+    this.tell({ type: 'call-end', lane: call.lane.key, call: call.id, index: call.index, at: now, result, ...usage });
   }
 
   private tell(event: LaneEvent): void {

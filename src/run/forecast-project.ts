@@ -12,6 +12,7 @@ import { factsOf } from '../grading/assertion-table.ts';
 import type { RunRecord, Store } from '../store/store.ts';
 import { detailOf } from './conversation-case.ts';
 import { lanesLimits } from './eval-providers.ts';
+import { laneSpec } from './lane-spec.ts';
 import type { Project } from './project.ts';
 import { eventsOf } from './read-run.ts';
 
@@ -54,17 +55,8 @@ export async function forecastProject(project: Project, options: ForecastOptions
 }
 
 async function plannedLane(provider: Provider, project: Project, store: Store | undefined): Promise<PlannedLane> {
-  const own = provider.nodes.find((node) => node.key === provider.laneKey)?.limits;
-  const limits = { ...own, ...lanesLimits(project.suite)(provider) };
   return {
-    spec: {
-      key: provider.laneKey,
-      limits,
-      shared: provider.nodes.filter((node) => node.key !== provider.laneKey),
-      ceiling: provider.ceiling,
-      accounting: provider.accounting,
-      learned: (await store?.limits(provider.laneKey)) ?? [],
-    },
+    spec: laneSpec(provider, lanesLimits(project.suite)(provider), await store?.limits(provider.laneKey)),
     price: (usage) => provider.price(usage),
     ...(provider.expectedLatency === undefined ? {} : { latency: provider.expectedLatency }),
   };
@@ -73,7 +65,7 @@ async function plannedLane(provider: Provider, project: Project, store: Store | 
 async function plannedCase(one: Case, meet: (name: string) => Promise<LaneKey>): Promise<PlannedCase> {
   const lane = await meet(one.column.provider);
   const guess = one.kind === 'prompt' ? await promptCalls(one, lane, meet) : await turnCalls(one, meet);
-  return { lane, family: one.column.prompt, name: one.name, guess };
+  return { lane, family: one.column.prompt, name: one.name, guess, expectedCalls: one.expectedCalls ?? 1 };
 }
 
 async function promptCalls(

@@ -15,6 +15,8 @@ export interface SimulatedLane {
   readonly server: ServerSpec;
   /** Overrides what the server would do with a request: outages, faults. */
   readonly fault?: (attempt: SimAttempt) => AttemptResult | undefined;
+  /** How long a request takes that meets a fault; as long as a rejection unless said. */
+  readonly faultMs?: number;
 }
 
 /** One wire request: the `number`th try of the call `made` of a case. */
@@ -233,13 +235,15 @@ class Simulation {
       this.unstarted -= 1;
       this.hungry = true;
     }
-    const fault = this.options.lanes[call.lane]?.fault?.({
+    const lane = this.options.lanes[call.lane];
+    const fault = lane?.fault?.({
       index: who.index,
       made: who.made,
       number: command.attempt,
       now,
     });
-    if (fault !== undefined) return this.endLater(who, now + (this.options.rejectionLatencyMs ?? 100), fault, false);
+    const faultMs = lane?.faultMs ?? this.options.rejectionLatencyMs ?? 100;
+    if (fault !== undefined) return this.endLater(who, now + faultMs, fault, false);
     const admission = (this.servers[call.lane] as ServerModel).arrive(call, call.latencyMs, now);
     if (!admission.accepted) {
       this.rejections += 1;
