@@ -1,8 +1,12 @@
 /**
  * How far forecasts are off: twenty made-up suites with hidden limits, latencies and lengths. Each is run once (the past)
  * or in a pilot (five cases in total, as `plan --pilot 5` runs them, and five a column beside it); the forecast is made
- * from that; then it is run anew with other draws, and the two are compared. Runs are the real scheduler against simulated servers on the virtual clock, with the learned limits
- * carried over as a store would; the forecast sees events, rows and learned limits only, never the hidden numbers.
+ * from that; then it is run anew with other draws, and the two are compared. Runs are the real scheduler against
+ * simulated servers on the virtual clock, with the learned limits carried over as a store would; the forecast sees
+ * events, rows and learned limits only, never the hidden numbers.
+ *
+ * Beside it the same by commands alone, on twenty made-up projects with `sim:` models (`support/forecast-by-command.ts`).
+ * `--seeds-from 101` takes other suites and projects than those that were looked at while forecasts were worked on.
  */
 import { type CaseIndex, caseIndex, caseKey, laneKey } from '../src/domain/ids.ts';
 import type { LaneLimits, LearnedLimit } from '../src/domain/lane.ts';
@@ -17,6 +21,8 @@ import { choosePilot } from '../src/plan/choose-pilot.ts';
 import type { ServerSpec } from '../src/sim/server-model.ts';
 import { simulate } from '../src/sim/simulate.ts';
 import type { SimCall, SimCase } from '../src/sim/workload.ts';
+import type { Bench } from './main.ts';
+import { type CommandTrial, forecastByCommand } from './support/forecast-by-command.ts';
 
 interface HiddenLane {
   readonly key: ReturnType<typeof laneKey>;
@@ -288,10 +294,12 @@ function tryOnce(suite: Suite, seed: number): Trial {
 const [suites, trials] = [20, 5];
 const round = (value: number): number => Math.round(value * 1000) / 1000;
 
-async function run(_options: { json: boolean }) {
+type Cases = Record<string, string | number>[];
+
+function bySchedulerAlone(from: number) {
   const all: Trial[] = [];
-  const cases: Record<string, string | number>[] = [];
-  for (let at = 1; at <= suites; at++) {
+  const cases: Cases = [];
+  for (let at = from; at < from + suites; at++) {
     const suite = makeSuite(at);
     const tried = Array.from({ length: trials }, (_, trial) => tryOnce(suite, (at * trials + trial) * 7_919));
     all.push(...tried);
@@ -308,7 +316,6 @@ async function run(_options: { json: boolean }) {
   }
   const middle = (pick: (trial: Trial) => number): number => round(median(all.map(pick)));
   return {
-    name: 'forecast',
     figures: {
       suites,
       trials: all.length,
@@ -325,4 +332,48 @@ async function run(_options: { json: boolean }) {
   };
 }
 
-export const bench = { name: 'forecast', run };
+const commandErrors = ({ forecast, actual, fromPilot, afterPilot }: CommandTrial) => ({
+  timeError: round(off(forecast.timeMs.likely, actual.timeMs)),
+  costError: round(off(forecast.costUsdMicros?.likely ?? 0, actual.costUsdMicros)),
+  pilotTimeError: round(off(fromPilot.timeMs.likely, afterPilot.timeMs)),
+  pilotCostError: round(off(fromPilot.costUsdMicros?.likely ?? 0, afterPilot.costUsdMicros)),
+});
+
+async function byCommands(from: number) {
+  const tried: CommandTrial[] = [];
+  for (let at = from; at < from + suites; at++) tried.push(await forecastByCommand(at));
+  const errors = tried.map(commandErrors);
+  const inside = tried.filter(
+    ({ forecast: { timeMs }, actual }) => actual.timeMs >= timeMs.low && actual.timeMs <= timeMs.high,
+  );
+  return {
+    figures: {
+      commandTimeErrorMedian: median(errors.map(({ timeError }) => timeError)),
+      commandCostErrorMedian: median(errors.map(({ costError }) => costError)),
+      commandPilotTimeErrorMedian: median(errors.map(({ pilotTimeError }) => pilotTimeError)),
+      commandPilotCostErrorMedian: median(errors.map(({ pilotCostError }) => pilotCostError)),
+      commandInsideRange: round(inside.length / tried.length),
+    },
+    cases: tried.map(({ name, actual, forecast }, at) => ({
+      suite: name,
+      actualSeconds: round(actual.timeMs / 1000),
+      likelySeconds: round(forecast.timeMs.likely / 1000),
+      ...errors[at],
+    })),
+  };
+}
+
+export const bench: Bench = {
+  name: 'forecast',
+  async run({ args }) {
+    const at = args.indexOf('--seeds-from');
+    const from = at === -1 ? 1 : Number(args[at + 1]);
+    const alone = bySchedulerAlone(from);
+    const commands = await byCommands(from);
+    return {
+      name: 'forecast',
+      figures: { ...alone.figures, ...commands.figures },
+      cases: [...alone.cases, ...commands.cases],
+    };
+  },
+};
