@@ -1,12 +1,16 @@
 /**
- * How far forecasts are off: twenty made-up suites with hidden limits, latencies and lengths. Each is run once (the past)
- * or in a pilot (five cases in total, as `plan --pilot 5` runs them, and five a column beside it); the forecast is made
- * from that; then it is run anew with other draws, and the two are compared. Runs are the real scheduler against
- * simulated servers on the virtual clock, with the learned limits carried over as a store would; the forecast sees
+ * How far forecasts are off, in two ways.
+ *
+ * By commands alone, on twenty made-up projects with `sim:` models: `run`, `plan`, `run` again with other seeds, and
+ * `plan --pilot 5` in a fresh folder (`support/forecast-by-command.ts`). These are the figures without a prefix.
+ *
+ * With the scheduler alone, on twenty made-up suites with hidden limits, latencies and lengths, five times each. Each is
+ * run once (the past) or in a pilot (five cases in total, as `plan --pilot 5` runs them, and five a column beside it); the
+ * forecast is made from that; then it is run anew with other draws, and the two are compared. Runs are the real scheduler
+ * against simulated servers on the virtual clock, with the learned limits carried over as a store would; the forecast sees
  * events, rows and learned limits only, never the hidden numbers.
  *
- * Beside it the same by commands alone, on twenty made-up projects with `sim:` models (`support/forecast-by-command.ts`).
- * `--seeds-from 101` takes other suites and projects than those that were looked at while forecasts were worked on.
+ * `--seeds-from 101` takes other projects and suites than those that were looked at while forecasts were worked on.
  */
 import { type CaseIndex, caseIndex, caseKey, laneKey } from '../src/domain/ids.ts';
 import type { LaneLimits, LearnedLimit } from '../src/domain/lane.ts';
@@ -317,15 +321,14 @@ function bySchedulerAlone(from: number) {
   const middle = (pick: (trial: Trial) => number): number => round(median(all.map(pick)));
   return {
     figures: {
-      suites,
-      trials: all.length,
-      timeErrorMedian: middle(({ timeError }) => timeError),
-      costErrorMedian: middle(({ costError }) => costError),
-      pilotTimeErrorMedian: middle(({ pilotTimeError }) => pilotTimeError),
-      pilotCostErrorMedian: middle(({ pilotCostError }) => pilotCostError),
-      pilotPerColumnTimeErrorMedian: middle(({ widePilotTimeError }) => widePilotTimeError),
-      pilotPerColumnCostErrorMedian: middle(({ widePilotCostError }) => widePilotCostError),
-      insideRange: round(all.filter(({ inside }) => inside).length / all.length),
+      schedulerTrials: all.length,
+      schedulerTimeErrorMedian: middle(({ timeError }) => timeError),
+      schedulerCostErrorMedian: middle(({ costError }) => costError),
+      schedulerPilotTimeErrorMedian: middle(({ pilotTimeError }) => pilotTimeError),
+      schedulerPilotCostErrorMedian: middle(({ pilotCostError }) => pilotCostError),
+      schedulerPilotPerColumnTimeErrorMedian: middle(({ widePilotTimeError }) => widePilotTimeError),
+      schedulerPilotPerColumnCostErrorMedian: middle(({ widePilotCostError }) => widePilotCostError),
+      schedulerInsideRange: round(all.filter(({ inside }) => inside).length / all.length),
       forecastMsMedian: middle(({ forecastMs }) => forecastMs),
     },
     cases,
@@ -348,11 +351,12 @@ async function byCommands(from: number) {
   );
   return {
     figures: {
-      commandTimeErrorMedian: median(errors.map(({ timeError }) => timeError)),
-      commandCostErrorMedian: median(errors.map(({ costError }) => costError)),
-      commandPilotTimeErrorMedian: median(errors.map(({ pilotTimeError }) => pilotTimeError)),
-      commandPilotCostErrorMedian: median(errors.map(({ pilotCostError }) => pilotCostError)),
-      commandInsideRange: round(inside.length / tried.length),
+      suites,
+      timeErrorMedian: median(errors.map(({ timeError }) => timeError)),
+      costErrorMedian: median(errors.map(({ costError }) => costError)),
+      pilotTimeErrorMedian: median(errors.map(({ pilotTimeError }) => pilotTimeError)),
+      pilotCostErrorMedian: median(errors.map(({ pilotCostError }) => pilotCostError)),
+      insideRange: round(inside.length / tried.length),
     },
     cases: tried.map(({ name, actual, forecast }, at) => ({
       suite: name,
@@ -372,8 +376,8 @@ export const bench: Bench = {
     const commands = await byCommands(from);
     return {
       name: 'forecast',
-      figures: { ...alone.figures, ...commands.figures },
-      cases: [...alone.cases, ...commands.cases],
+      figures: { ...commands.figures, ...alone.figures },
+      cases: [...commands.cases, ...alone.cases],
     };
   },
 };

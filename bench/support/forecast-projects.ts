@@ -55,13 +55,14 @@ const facts = topics.map(
     `About ${topic.replaceAll('-', ' ')}: it takes ${at + 2} working days, and the desk confirms it by mail.`,
 );
 
+/** Questions with a short or a long story before them; some ask for a text of their own, so that answers differ too. */
 const question = (random: SeededRandom): string => {
+  const story = Array.from({ length: Math.round(random.lognormal(16, 0.8)) }, (_, at) => `I tried it ${at + 2} times.`);
+  const days = Array.from({ length: Math.round(random.lognormal(80, 0.5)) }, (_, at) => `${at + 2} days`).join(', ');
   const topic = pick(random, topics).replaceAll('-', ' ');
-  const story = Array.from(
-    { length: Math.round(random.lognormal(6, 0.9)) - 1 },
-    (_, at) => `I have tried it ${at + 2} times already.`,
-  );
-  return [...story, `How many working days is it with ${topic}?`].join(' ');
+  const wanted =
+    random.next() < 0.4 ? `Please reply with the text "${days}".` : `How many working days is it with ${topic}?`;
+  return [...story, wanted].join(' ');
 };
 
 interface Cast {
