@@ -1,6 +1,9 @@
 /** `--set providers[0].config.temperature=0`: another value for a place of the config, for one command. */
 import { parse } from 'yaml';
 import type { Json, JsonObject } from '../domain/json.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { SourceDocument } from '../prompts/source-document.ts';
+import { checkConfig } from './check-config.ts';
 import type { Loading } from './loading.ts';
 
 type Key = string | number;
@@ -25,20 +28,46 @@ function placed(value: Json | undefined, [key, ...rest]: readonly Key[], to: Jso
   return { ...map, [key]: placed(map[key], rest, to) };
 }
 
-/** The config with every value set; what cannot be set is reported. */
+/** A config that stands in no file: a problem's place is its path. */
+function placeless(value: JsonObject): SourceDocument {
+  const at = (keys: readonly PropertyKey[], message: string, hint?: string): Problem => ({
+    file: keys.map(String).join('.'),
+    line: 1,
+    column: 1,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  });
+  return { file: '', value, problems: [], at, atKey: at };
+}
+
+/** What became wrong by a value. A key that nobody knows is an error here: whoever types it means to change something. */
+function madeWrong(option: string, before: JsonObject, after: JsonObject): Problem[] {
+  const known = new Set(checkConfig(placeless(before)).map((problem) => JSON.stringify(problem)));
+  return checkConfig(placeless(after))
+    .filter((problem) => !known.has(JSON.stringify(problem)))
+    .map((problem) => ({ ...problem, file: option, severity: 'error' }));
+}
+
+/** The config with every value set; what cannot be set, and what nobody would read, is reported. */
 export function setValues(config: JsonObject, sets: readonly string[], loading: Loading): JsonObject {
   let current = config;
   for (const text of sets) {
+    const file = `--set ${text}`;
     const report = (message: string): void =>
-      loading.report({ file: `--set ${text}`, line: 1, column: 1, message, hint: 'write it like providers[0]=echo' });
+      loading.report({ file, line: 1, column: 1, message, hint: 'write it like providers[0]=echo' });
     const at = text.indexOf('=');
     const keys = at < 1 ? undefined : keysOf(text.slice(0, at).trim());
     if (keys === undefined) {
       report('is not path=value');
       continue;
     }
+    // Both names mean one list, which was read under the first.
+    const [top, ...rest] = keys;
+    const path = top === 'targets' ? ['providers', ...rest] : keys;
     try {
-      current = placed(current, keys, parse(text.slice(at + 1)) as Json) as JsonObject;
+      const next = placed(current, path, parse(text.slice(at + 1)) as Json) as JsonObject;
+      for (const problem of madeWrong(file, current, next)) loading.report(problem);
+      current = next;
     } catch (error) {
       report(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
     }
