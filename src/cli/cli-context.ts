@@ -1,4 +1,5 @@
 import { type Clock, realClock } from '../platform/clock.ts';
+import { openOutputs } from '../platform/outputs.ts';
 
 /** Where output goes, as far as it matters for how it looks. */
 export interface Terminal {
@@ -28,6 +29,8 @@ export interface CliContext {
   write(text: string): unknown;
   /** To people who watch. */
   complain(text: string): void;
+  /** Aborted when nobody reads what is printed any more; absent where that cannot happen. */
+  readonly unread?: AbortSignal;
   /** Absent: nobody watches, so progress is plain lines. */
   readonly screen?: CliScreen;
   /** Asks the person at the terminal; absent where there is none. */
@@ -40,9 +43,6 @@ export interface CliContext {
 
 /** What a text takes when nobody says how wide the terminal is. */
 const defaultColumns = 80;
-
-const written = (text: string): Promise<void> | undefined =>
-  process.stdout.write(text) ? undefined : new Promise((resolve) => process.stdout.once('drain', resolve));
 
 /** A view hides the cursor; a process that ends at once gives it back all the same. */
 const showCursor = '\u001b[?25h';
@@ -81,9 +81,7 @@ export const processContext = (): CliContext => ({
   env: process.env,
   cwd: process.cwd(),
   terminal: { isTTY: process.stdout.isTTY === true, columns: process.stdout.columns || defaultColumns },
-  print: (text) => void process.stdout.write(`${text}\n`),
-  write: written,
-  complain: (text) => void process.stderr.write(`${text}\n`),
+  ...openOutputs(process.stdout, process.stderr),
   openFile: async (path) => (await import('../platform/browser.ts')).openInBrowser(path, process.env),
   exit: (code) => {
     process.exitCode = code;

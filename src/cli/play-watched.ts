@@ -46,11 +46,14 @@ export interface StopListener extends Interrupt {
   tellBy(say: (text: string) => void): void;
 }
 
+/** Asked to stop by a person, or because nobody reads any more what is printed: the run saves itself either way. */
 export function listenForStop(context: CliContext): StopListener {
   let say = context.complain;
   const interrupt = listenForInterrupt(() => say('Stopping: nothing new starts. Once more to end at once.'));
+  const { unread } = context;
   return {
     ...interrupt,
+    signal: unread === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, unread]),
     tellBy: (next) => {
       say = next;
     },
@@ -96,6 +99,8 @@ export async function playWatched<T>(
     onStop: () => process.kill(process.pid, 'SIGINT'),
   });
   interrupt.tellBy(watch.say);
+  const tellUnread = (): void => watch.say('Nobody reads the output any more. Stopping: nothing new starts.');
+  context.unread?.addEventListener('abort', tellUnread);
   const control =
     options.folder === undefined
       ? undefined
@@ -118,6 +123,7 @@ export async function playWatched<T>(
     });
     return { result, watch };
   } finally {
+    context.unread?.removeEventListener('abort', tellUnread);
     control?.close();
     await watch.finish();
     interrupt.tellBy(context.complain);
