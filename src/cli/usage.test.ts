@@ -77,6 +77,11 @@ describe('what cannot be run', () => {
     [['eval', '-c', 'missing.yaml'], /missing\.yaml/],
     [['check', '-c', 'missing.yaml'], /missing\.yaml/],
     [['run', '--budget', 'much'], /much/],
+    [['run', '-o', 'x.pdf'], /cannot be written as "x\.pdf"/],
+    [['run', '-o', '/nonexist/dir/x.html'], /no folder \/nonexist\/dir\. Folders outside the project are not made/],
+    [['eval', '-c', 'parlane.yaml', '-o', '/nonexist/dir/x.json'], /no folder \/nonexist\/dir/],
+    [['simulate', 'missing.yaml', '-o', '/nonexist/dir/x.json'], /no folder \/nonexist\/dir/],
+    [['run', '--store', '/proc/parlane/store'], /The store \/proc\/parlane\/store cannot be written/],
     [['run', '--repeat', '0'], /repeat/],
     [['run', '--fail-under', 'most'], /most/],
     [['run', '--only', 'nothing-like-it'], /no case is left/],
@@ -90,6 +95,7 @@ describe('what cannot be run', () => {
   ])('%j says so and leaves no run behind', async (args, message) => {
     const { err, out, code } = await commandLine({ cwd }, ...args);
     expect(err + out).toMatch(message);
+    expect(err + out).not.toContain('sim:agent');
     expect(err + out).not.toMatch(/\n\s+at .*\.[tj]s:\d+/);
     expect(err + out).not.toContain('bug in Parlane');
     expect(code).toBe(2);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
@@ -25,7 +26,7 @@ export const realFiles = {
       .sort();
   },
   async write(path: string, text: string): Promise<void> {
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const draft = `${path}.${randomUUID()}.tmp`;
     try {
       await writeFile(draft, text);

@@ -1,6 +1,7 @@
 /** Opens the store of a project: a folder of its own, readable by its owner alone, with one SQLite file in it. */
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../platform/make-folder.ts';
 import { GroupCommit } from './group-commit.ts';
 import { SqlStore } from './sql-store.ts';
 import { type CommitHooks, SqliteFile } from './sqlite-file.ts';
@@ -22,9 +23,9 @@ export interface OpenStoreOptions {
 
 const isFile = (path: string): boolean => existsSync(path) && !statSync(path).isDirectory();
 
-function makeFolder(folder: string): void {
+function makeStoreFolder(folder: string): void {
   if (existsSync(folder)) return;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   writeFileSync(join(folder, '.gitignore'), '*\n');
 }
 
@@ -33,7 +34,7 @@ function locate(at: string): string {
   const path = resolve(at);
   try {
     if (isFile(path)) return path;
-    makeFolder(path);
+    makeStoreFolder(path);
   } catch (cause) {
     throw storeError(cause, path);
   }

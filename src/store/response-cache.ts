@@ -4,12 +4,13 @@
  * with are never kept, and neither is what a content filter left of an answer.
  */
 import { hash } from 'node:crypto';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Json } from '../domain/json.ts';
 import type { ModelRequest } from '../domain/message.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Reply } from '../domain/reply.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 
 export interface FileCacheOptions {
   readonly folder: string;
@@ -51,7 +52,7 @@ export function openResponseCache({ folder, now, maxAgeMs = twoWeeks }: FileCach
       const path = pathOf(key);
       const draft = `${path}.${hash('sha256', JSON.stringify([reply.raw, now()])).slice(0, 8)}.tmp`;
       try {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        makeFolder(dirname(path), 0o700);
         await writeFile(draft, JSON.stringify(reply), { mode: 0o600 });
         await rename(draft, path);
       } catch {

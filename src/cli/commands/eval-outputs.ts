@@ -1,6 +1,5 @@
 /** Result files of an eval, by the ending of their names. All of them are written row by row. */
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -16,6 +15,7 @@ import { writePromptfooYaml } from '../../reporters/promptfoo/yaml-file.ts';
 import type { RunReader } from '../../reporters/run-reader.ts';
 import { columnFacts } from '../../run/eval-results.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
+import { makeOutputFolder, outputPath } from '../output-file.ts';
 import { evalTable } from './eval-table.ts';
 
 function factsOf(
@@ -71,7 +71,7 @@ export async function writeOutputs(
   suite: Suite,
   times: { readonly startedAt: number; readonly now: number },
 ): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true });
+  makeOutputFolder(path);
   const file = createWriteStream(path);
   const sink: TextSink = {
     write: (text) =>
@@ -105,7 +105,8 @@ const formats: readonly (readonly [RegExp, Format])[] = [
 const formatOf = (path: string): Format | undefined => formats.find(([ending]) => ending.test(path))?.[1];
 
 /** Before anything is paid for. */
-export function refuseUnknownEndings(paths: readonly string[]): void {
+export function checkOutputs(paths: readonly string[], cwd: string): void {
+  for (const path of paths) outputPath(path, cwd);
   const path = paths.find((one) => formatOf(one) === undefined);
   if (path === undefined) return;
   const cure = 'Known endings: .json .jsonl .csv .html .xml .junit.xml .yaml .txt';

@@ -16,7 +16,7 @@ import { exitCodes } from '../exit-code.ts';
 import { placed } from '../place-provider-error.ts';
 import { decline } from './eval-declined.ts';
 import { addEvalFlags, type EvalFlags, fromConfig, overridesOf, settingsOf, typedFlags } from './eval-options.ts';
-import { refuseUnknownEndings } from './eval-outputs.ts';
+import { checkOutputs } from './eval-outputs.ts';
 import { type Continued, continued, earlierFilter, settleEarlier } from './eval-past.ts';
 import { evalExitCode, play } from './eval-play.ts';
 
@@ -65,7 +65,7 @@ async function run(typed: EvalFlags, context: CliContext): Promise<void> {
   if (loaded.warnings.length > 0 && asked.json !== true) context.complain(problemReport(loaded.warnings));
   const flags = await settleEarlier({ ...fromConfig(loaded.suite.commandLineOptions), ...asked }, context);
   const settings = settingsOf(asked, await earlierFilter(flags, loaded.suite.defaultTest, context));
-  refuseUnknownEndings(loaded.suite.outputPath);
+  checkOutputs(loaded.suite.outputPath, context.cwd);
   const folder = resolve(context.cwd, flags.store ?? defaultStoreFolder);
   const store = await openStore({ at: flags.write === false ? ':memory:' : folder });
   try {

@@ -16,7 +16,7 @@ import type { CliContext } from '../cli-context.ts';
 import { choosePair, compareStoredRuns } from '../compare-stored-runs.ts';
 import { secretsOf } from '../known-secrets.ts';
 import { chooseRun, chooseShownRun, storeOption, withStore } from '../open-project-store.ts';
-import { type OutputFile, writeOutput } from '../output-file.ts';
+import { type OutputFile, outputPath, writeOutput } from '../output-file.ts';
 
 type Format = 'html' | 'csv' | 'jsonl' | 'junit';
 
@@ -98,8 +98,9 @@ export async function writeRunFile(
   return writeOutput(options.output, context, (sink) => writeFormat(format, sink, writing));
 }
 
-/** Refuses a file whose ending names no format, before anything is run. */
-export function checkOutput(output: string): void {
+/** Refuses a file that cannot be written or whose ending names no format, before anything is run. */
+export function checkOutput(output: string, cwd: string): void {
+  outputPath(output, cwd);
   if (endings[/\.(\w+)$/.exec(output)?.[1]?.toLowerCase() ?? ''] !== undefined) return;
   throw new ParlaneError(
     'cli/output-format',
@@ -110,6 +111,8 @@ export function checkOutput(output: string): void {
 }
 
 async function exportRun(name: string | undefined, options: ExportOptions, context: CliContext): Promise<void> {
+  const named = options.output !== undefined && options.output !== '-';
+  if (named && options.format === undefined) checkOutput(options.output, context.cwd);
   const format = formatOf(options);
   const output =
     options.output ?? (format === 'html' ? 'report.html' : options.json === true ? `run.${format}` : undefined);

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { editorSchema } from '../../config/schema.ts';
 import { ParlaneError } from '../../domain/errors.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { defaultStoreFolder } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { nearestTo } from '../nearest-word.ts';
@@ -67,7 +68,7 @@ function refuseOverwriting(files: readonly TemplateFile[], context: CliContext):
 async function writeFiles(files: readonly TemplateFile[], context: CliContext): Promise<void> {
   for (const { path, text } of files) {
     const file = join(context.cwd, path);
-    await mkdir(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     // Written only where nothing is, also when somebody else was faster.
     await writeFile(file, text, { flag: 'wx' });
   }

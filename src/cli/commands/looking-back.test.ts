@@ -163,6 +163,15 @@ describe('export', () => {
     expect(readFileSync(join(cwd, 'out/results.xml'), 'utf8')).toContain('tests="18" failures="2" errors="0"');
   });
 
+  it('makes folders inside the project, writes a told format under any name, and nothing elsewhere', async () => {
+    await twoRuns();
+    await parlane('export', first, '-o', 'a/b/results.xml');
+    expect(existsSync(join(cwd, 'a/b/results.xml'))).toBe(true);
+    expect((await parlane('export', '--format', 'csv', '-o', 'table.txt')).code).toBe(0);
+    expect(await parlane('export', '-o', '/nonexist/dir/x.html')).toMatchObject({ code: 2 });
+    expect(existsSync('/nonexist')).toBe(false);
+  });
+
   it('says as JSON what it wrote', async () => {
     await twoRuns();
     const { out } = await parlane('export', '--format', 'csv', '-o', 'x.csv', '--json');
@@ -259,6 +268,9 @@ describe('what does not fit', () => {
     [['export', 'nope'], /There is no run "nope".*Known: .*bbbb, .*aaaa/],
     [['export', '--format', 'xls'], /Allowed choices are html, csv, jsonl, junit/],
     [['export', '-o', '.'], /is a folder/],
+    [['export', '-o', 'foo.zip'], /cannot be written as "foo\.zip"\. End the name in \.html/],
+    [['export', '-o', '/nonexist/dir/x.html'], /no folder \/nonexist\/dir\. Folders outside the project are not made/],
+    [['export', '--format', 'csv', '-o', '../nonexist/x.csv'], /no folder .*nonexist/],
     [['export', '--against', 'nope'], /There is no run "nope"/],
     [['runs', 'basline', 'latest'], /cannot "basline".*Did you mean "baseline"/],
     [['runs', 'pin'], /Which run to pin\?/],

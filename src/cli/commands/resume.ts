@@ -88,7 +88,7 @@ async function makeProviders(store: Store, id: RunId, { provider }: Revived): Pr
 
 /** The files that `run` writes. */
 const runFiles = (store: Store, id: RunId, context: CliContext): RunFiles => ({
-  check: checkOutput,
+  check: (output) => checkOutput(output, context.cwd),
   async write(output) {
     await writeRunFile(store, await (await findRun(store, id)).record(), { output }, context);
   },

@@ -38,7 +38,7 @@ const askAboveUsdMicros = 5_000_000;
 
 async function run(file: string | undefined, options: RunOptions, context: CliContext): Promise<void> {
   const failUnder = share('--fail-under', options.failUnder);
-  for (const output of options.output ?? []) checkOutput(output);
+  for (const output of options.output ?? []) checkOutput(output, context.cwd);
   using interrupt = listenForStop(context);
   const opened = await openRunProject(file, options, context, interrupt.signal);
   const { project, store, folder } = opened;

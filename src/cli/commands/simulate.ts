@@ -15,6 +15,7 @@ import { exitCodeOf } from '../exit-code.ts';
 import { amountAboveZero, wholeNumber } from '../number-option.ts';
 import { storeOption } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
+import { makeOutputFolder, outputPath } from '../output-file.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readScenarios } from '../read-scenarios.ts';
 import { summaryText } from '../summary-text.ts';
@@ -46,7 +47,8 @@ const formats: Readonly<Record<string, BatchFormat>> = {
   '.csv': 'csv',
 };
 
-function formatOf(output: string): BatchFormat {
+function formatOf(output: string, cwd: string): BatchFormat {
+  outputPath(output, cwd);
   const format = formats[extname(output)];
   if (format !== undefined) return format;
   throw new ParlaneError(
@@ -64,12 +66,10 @@ function oneOf<T extends string>(flag: string, text: string | undefined, known: 
   throw new ParlaneError('cli/bad-value', `${flag} is "${text}".`, `It must be ${known.join(', ')}.`, { flag });
 }
 
-/** The batch that the flags describe. Without a model the simulated ones play, and that is said. */
-function batchOf(options: SimulateOptions, context: CliContext): Omit<NewBatch, 'scenarios'> {
+/** The batch that the flags describe. Without a model the simulated ones play. */
+function batchOf(options: SimulateOptions): Omit<NewBatch, 'scenarios'> {
   const agent = options.agentModel ?? 'sim:agent';
   const client = options.clientModel ?? options.agentModel ?? 'sim:client';
-  if (options.agentModel === undefined)
-    context.complain('No --agent-model was given: the simulated models sim:agent and sim:client play.');
   const [repeat, maxTurns] = [wholeNumber('--repeat', options.repeat), wholeNumber('--max-turns', options.maxTurns)];
   const [timeoutSec, budgetUsd] = [
     amountAboveZero('--timeout-sec', options.timeoutSec),
@@ -98,8 +98,8 @@ function batchOf(options: SimulateOptions, context: CliContext): Omit<NewBatch, 
 
 async function simulate(file: string, options: SimulateOptions, context: CliContext): Promise<void> {
   const specsFolder = resolve(context.cwd, options.specs ?? 'prompts');
-  const format = options.output === undefined ? undefined : formatOf(options.output);
-  const batch = batchOf(options, context);
+  const format = options.output === undefined ? undefined : formatOf(options.output, context.cwd);
+  const batch = batchOf(options);
   const { specification } = await new PromptSpecificationManager(realFiles, specsFolder).snapshot(options.spec);
   const scenarios = await readScenarios(context, file, {
     specification,
@@ -118,12 +118,16 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
       ownerAlive: (owner) => isAlive(owner, realClock.now()),
     });
     const created = await processor.create({ ...batch, scenarios });
+    if (options.agentModel === undefined)
+      context.complain('No --agent-model was given: the simulated models sim:agent and sim:client play.');
     const watched = { title: options.spec, store, folder: storeFolder(context, options.store), show: showFor(options) };
     const { result: job, watch } = await playWatched(context, watched, interrupt, (stage) =>
       processor.run(created.batch_id, stage),
     );
     if (options.output !== undefined && format !== undefined) {
-      await writeFile(resolve(context.cwd, options.output), await processor.export(job.batch_id, format));
+      const path = outputPath(options.output, context.cwd);
+      makeOutputFolder(path);
+      await writeFile(path, await processor.export(job.batch_id, format));
     }
     await tell(processor, job, watch.state.efficiency, options, context);
   } finally {

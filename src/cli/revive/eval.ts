@@ -15,7 +15,7 @@ import { projectHost } from '../../run/project.ts';
 import { rootOf, suiteOf } from '../../run/suite-snapshot.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
-import { refuseUnknownEndings, writeOutputs } from '../commands/eval-outputs.ts';
+import { checkOutputs, writeOutputs } from '../commands/eval-outputs.ts';
 import { openWorkshop, type Workshop } from '../open-workshop.ts';
 import type { Revived } from '../revivers.ts';
 
@@ -46,7 +46,7 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
     outputs: {
-      check: (path) => refuseUnknownEndings([path]),
+      check: (path) => checkOutputs([path], context.cwd),
       async write(path, outcome, startedAt) {
         const table = await resumedTable(outcome, played, { store, code: workshop.code }, context.complain);
         await writeOutputs(resolve(context.cwd, path), table, played, { startedAt, now: realClock.now() });
