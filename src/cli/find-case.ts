@@ -2,18 +2,25 @@
  * The case that a person means: by its number as shown (`7`, `#7`), by its name, or a fork of one (`18f2`: the second
  * try that was forked from case 18; `18f2f1`: the first try that was forked from that one).
  */
+
+import type { Case } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseIndexOf, caseNumber, type RunId } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
-import { rowsOf } from '../run/read-run.ts';
+import { realClock } from '../platform/clock.ts';
+import { isAlive } from '../platform/process-identity.ts';
+import { rowSoFar } from '../run/row-so-far.ts';
 import { findRun } from '../run/run-plan.ts';
 import type { RunStore, Store } from '../store/store.ts';
+import { casesIn, type ListedCase, notInRun } from './listed-cases.ts';
 import { nearestTo } from './nearest-word.ts';
 import { chooseShownRun } from './open-project-store.ts';
 
 export interface FoundCase {
   readonly run: RunStore;
   readonly row: Row;
+  /** The case has not ended: the row is what its journal holds so far. */
+  readonly unfinished?: 'running' | 'not finished';
   /** What people type for it. */
   readonly shown: string;
 }
@@ -39,18 +46,37 @@ export async function rowAt(run: RunStore, index: CaseIndex): Promise<Row | unde
   return found?.row.index === index ? found.row : undefined;
 }
 
-async function unfinished(run: RunStore, number: number): Promise<ParlaneError> {
-  const { cases } = await run.caseCount();
-  const known = number >= 1 && number <= cases;
-  const what = known ? `Case #${number} of ${run.id} has no result yet.` : `The run ${run.id} has no case #${number}.`;
-  const cure = known ? `Go on with it: parlane resume ${run.id}.` : `Its cases are #1 to #${cases}.`;
-  return new ParlaneError('run/unknown-case', what, cure, { run: run.id, case: number });
+async function isWorkedOn(run: RunStore): Promise<boolean> {
+  const { status, owner } = await run.record();
+  return status === 'running' && owner !== undefined && isAlive(owner, realClock.now());
 }
 
-async function byNumber(run: RunStore, number: number): Promise<FoundCase> {
-  const row = await rowAt(run, caseIndexOf(number));
-  if (row !== undefined) return { run, row, shown: String(number) };
-  throw await unfinished(run, number);
+/** A case that has not ended, from its journal; refused where somebody needs the end, or where nothing has begun. */
+async function unfinished(
+  run: RunStore,
+  one: Case,
+  shown: string,
+  soFar: boolean,
+  left: Row | undefined,
+): Promise<FoundCase> {
+  const working = await isWorkedOn(run);
+  const steps = soFar ? await run.steps(one.index) : [];
+  const row = steps.length > 0 ? rowSoFar(one, steps) : left;
+  if (row !== undefined) return { run, row, shown, unfinished: working ? 'running' : 'not finished' };
+  throw new ParlaneError(
+    'run/unknown-case',
+    `Case #${shown} of ${run.id} ${soFar ? 'has not begun' : 'has no result yet'}.`,
+    working ? 'The run is going on; ask again later.' : `Go on with it: parlane resume ${run.id}.`,
+    { run: run.id, case: shown },
+  );
+}
+
+async function at(store: Store, run: RunStore, index: CaseIndex, shown: string, soFar: boolean): Promise<FoundCase> {
+  const row = await rowAt(run, index);
+  if (row !== undefined && !(soFar && row.provisional === true)) return { run, row, shown };
+  const one = index < 0 ? undefined : await run.case(index);
+  if (one !== undefined) return unfinished(run, one, shown, soFar, row);
+  throw await notInRun(store, run, caseNumber(index));
 }
 
 async function nthTry(store: Store, run: RunId, index: CaseIndex, shown: string, nth: number): Promise<ForkTry> {
@@ -65,39 +91,54 @@ async function nthTry(store: Store, run: RunId, index: CaseIndex, shown: string,
 }
 
 /** Follows a line of forks, one after the other. */
-async function byFork(store: Store, parent: RunStore, number: number, line: readonly number[]): Promise<FoundCase> {
-  let at: ForkTry = { run: parent.id, index: caseIndexOf(number) };
+async function byFork(
+  store: Store,
+  parent: RunStore,
+  number: number,
+  line: readonly number[],
+  soFar: boolean,
+): Promise<FoundCase> {
+  let found: ForkTry = { run: parent.id, index: caseIndexOf(number) };
   let shown = String(number);
   for (const nth of line) {
-    at = await nthTry(store, at.run, at.index, shown, nth);
+    found = await nthTry(store, found.run, found.index, shown, nth);
     shown += `f${nth}`;
   }
-  const run = await findRun(store, at.run);
-  const row = await rowAt(run, at.index);
-  if (row === undefined) throw await unfinished(run, caseNumber(at.index));
-  return { run, row, shown };
+  return at(store, await findRun(store, found.run), found.index, shown, soFar);
 }
 
-async function byName(run: RunStore, name: string): Promise<FoundCase> {
+async function byName(store: Store, run: RunStore, name: string, soFar: boolean): Promise<FoundCase> {
   const names = new Set<string>();
-  const found: Row[] = [];
-  for await (const row of rowsOf(run)) {
-    names.add(row.name);
-    if (row.name === name) found.push(row);
+  const found: ListedCase[] = [];
+  for await (const one of casesIn(run)) {
+    names.add(one.name);
+    if (one.name === name) found.push(one);
   }
   // Of several columns and repeats the one that needs looking at.
-  const row = found.find(({ status }) => status !== 'passed') ?? found[0];
-  if (row !== undefined) return { run, row, shown: String(caseNumber(row.index)) };
+  const chosen = found.find(({ row }) => row !== undefined && row.status !== 'passed') ?? found[0];
+  if (chosen !== undefined) return at(store, run, chosen.index, String(caseNumber(chosen.index)), soFar);
   const near = nearestTo(name, [...names]) ?? [...names].find((one) => one.includes(name));
   const cure = near === undefined ? 'Name it by its number, as in: parlane show 7.' : `Did you mean "${near}"?`;
   throw new ParlaneError('run/unknown-case', `The run ${run.id} has no case "${name}".`, cure, { run: run.id, name });
 }
 
-export async function findCase(store: Store, text: string, runName: string | undefined): Promise<FoundCase> {
+export interface FindCaseOptions {
+  /** A case that has not ended will do, as far as it has come. */
+  readonly soFar?: boolean;
+}
+
+export async function findCase(
+  store: Store,
+  text: string,
+  runName: string | undefined,
+  { soFar = false }: FindCaseOptions = {},
+): Promise<FoundCase> {
   const run = await findRun(store, (await chooseShownRun(store, runName)).id);
   const numbered = /^#?(\d+)((?:f\d+)*)$/.exec(text);
-  if (numbered === null) return byName(run, text);
+  if (numbered === null) return byName(store, run, text, soFar);
   const number = Number(numbered[1]);
   const line = (numbered[2] ?? '').split('f').slice(1).map(Number);
-  return line.length === 0 ? byNumber(run, number) : byFork(store, run, number, line);
+  return line.length === 0
+    ? at(store, run, caseIndexOf(number), String(number), soFar)
+    : byFork(store, run, number, line, soFar);
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../test/support/command-line.ts';
 import { hostOf, promptCase } from '../../test/support/run-harness.ts';
 import { runId } from '../domain/ids.ts';
 import { runPlan } from '../run/run-plan.ts';
@@ -75,6 +76,9 @@ describe('Ctrl-C while a server hangs', () => {
     // The one answer is kept when it came within the grace.
     expect(told.totals.aborted + told.totals.passed).toBe(200);
     expect(told.totals.aborted).toBeGreaterThanOrEqual(199);
+    const shown = await commandLine({ cwd }, 'show', '2');
+    expect(shown.out).toMatch(/^#2 .* not finished [\s\S]*Go on with it: npx parlane resume hung\n$/);
+    expect((await commandLine({ cwd }, 'show', '200')).out).toContain('not finished');
     const store = await openStore({ at: join(cwd, '.parlane') });
     expect(await (await store.openRun(runId('hung')))?.record()).toMatchObject({
       status: 'suspended',

@@ -88,6 +88,8 @@ describe('a key in the live view', () => {
     await sees(/1 running, then the latest that ended[\s\S]*> running #3 buys apples/);
     type('\r');
     await sees(/#3 buys apples {3}running {3}1 turn, [\s\S]* 1 agent {3}\S[\s\S]*client {2}\.\.\.[\s\S]*LANE +LIVE/);
+    const shown = await commandLine({ cwd }, 'show', 'buys apples');
+    expect(shown.out).toMatch(/^#3 buys apples {3}running {3}1 turn, [\s\S]* 1 agent {3}\S[\s\S]*It is running;/);
     held.release();
     await ended;
   });

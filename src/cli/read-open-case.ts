@@ -25,7 +25,7 @@ export const openCaseReader =
       width,
       style,
       unfold,
-      running: !ended,
+      ...(ended ? {} : { unfinished: 'running' }),
       unfoldBy: 'u',
     });
     return { lines, ended };

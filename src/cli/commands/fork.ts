@@ -74,6 +74,12 @@ async function changesOf(
   context: CliContext,
 ): Promise<Omit<ConversationFork, 'index' | 'after'>> {
   const { agent, model, clientSays, agentPrompt } = options;
+  if (agent !== undefined && agentPrompt === undefined)
+    throw new ParlaneError(
+      'fork/no-prompt',
+      `--agent ${agent} says whose prompt is another one, and none is given.`,
+      'Give it with --agent-prompt <file>, or leave --agent out.',
+    );
   return {
     tries: wholeNumber('--tries', options.tries) ?? defaultTries,
     ...(agentPrompt === undefined ? {} : { agentPrompt: await readNamedFile(context, agentPrompt) }),
@@ -98,6 +104,16 @@ function verdict(tries: readonly Shown[], original: Row): string {
   return `${counted(tries.length, 'try', 'tries')}: ${count('passed')} passed, ${count('failed')} failed${others}.   Was: ${was} of 1.`;
 }
 
+/** What is about to happen, once nothing can refuse it any more. */
+function announcement({ after, tries, agentPrompt, model, clientSays }: ConversationFork): string {
+  const kept = after === 0 ? 'Kept nothing.' : `Kept ${after === 1 ? 'turn 1' : `turns 1-${after}`} (recorded).`;
+  const changed = [agentPrompt, model, clientSays].some((change) => change !== undefined);
+  const unchanged = changed
+    ? ''
+    : ` Nothing is changed, so ${tries === 1 ? 'this try shows' : `these ${tries} tries show`} what chance does.`;
+  return `${kept} Playing on from turn ${after + 1} ...${unchanged}`;
+}
+
 async function play(
   store: Store,
   found: FoundCase,
@@ -113,6 +129,7 @@ async function play(
   const revived: Revived = await reviveToPlay(record, snapshot, context, store);
   try {
     if (fork.model !== undefined) await revived.provider(fork.model);
+    if (options.json !== true) context.complain(announcement(fork));
     const watched = {
       title: `fork of #${found.shown}`,
       store,
@@ -144,10 +161,6 @@ async function fork(name: string, options: ForkOptions, context: CliContext): Pr
     const after = lastKept(options.after, found);
     await refuseUnrecorded(found, after);
     const changes = await changesOf(options, context);
-    if (options.json !== true) {
-      const kept = after === 0 ? 'Kept nothing.' : `Kept ${after === 1 ? 'turn 1' : `turns 1-${after}`} (recorded).`;
-      context.complain(`${kept} Playing on from turn ${after + 1} ...`);
-    }
     const outcome = await play(store, found, { ...changes, index: found.row.index, after }, options, context);
     context.exit(exitCodeOf(outcome));
     const tries = await triesOf(store, found, outcome);

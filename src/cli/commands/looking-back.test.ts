@@ -254,7 +254,7 @@ describe('what does not fit', () => {
 
   it.each([
     [['show'], /missing required argument 'case'/],
-    [['show', '99'], /has no case #99.*#1 to #18/],
+    [['show', '99'], /has no case #99.*18 cases: #1 to #18/],
     [['show', 'refnd/7'], /has no case "refnd\/7".*Did you mean "refund\/7"/],
     [['show', '7', '--run', '20261115-100000-aaab'], /no run .*Did you mean 20261115-100000-aaaa/],
     [['show', '7', '--turn', '1'], /not a conversation/],

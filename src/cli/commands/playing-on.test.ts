@@ -103,10 +103,18 @@ describe('parlane fork', () => {
     [['fork', '3', '--after', '1', '--agent', 'bob', '--agent-prompt', 'new.md'], /no agent "bob"/],
     [['fork', '3', '--after', '1', '--tries', 'many'], /--tries is "many"/],
     [['fork', '3', '--after', '1', '--model', 'opnai:x'], /opnai/],
+    [['fork', '3', '--after', '1', '--model', 'sim:zzz'], /zzz/],
+    [['fork', '3', '--after', '1', '--agent', 'foo'], /foo/],
   ])('refuses %j and exits with 2', async (args, message) => {
     const { code, err } = await parlane(...args, '--run', first);
     expect(err).toMatch(message);
+    expect(err).not.toMatch(/Kept|Playing on/);
     expect(code).toBe(2);
+  });
+
+  it('says so when nothing is changed', async () => {
+    const { err } = await parlane('fork', '3', '--after', '1', '--tries', '2', '--run', first);
+    expect(err).toMatch(/Playing on from turn 2 \.\.\. Nothing is changed, so these 2 tries show what chance does\./);
   });
 });
 
@@ -147,6 +155,18 @@ describe('parlane retry', () => {
     expect(out).toMatch(/FAILED +#2 pear/);
     expect(code).toBe(100);
     expect(await newest()).toMatchObject({ planned: 2 });
+  });
+
+  it('makes a run that says which cases it has, and where another one is', async () => {
+    const { id } = await newest();
+    for (const command of ['show', 'replay']) {
+      const { err, code } = await parlane(command, '1');
+      expect(err).toBe(
+        `The run ${id} has no case #1. It has 2 cases: #2 and #3. Case #1 is in run ${first}: add --run ${first}.\n`,
+      );
+      expect(code).toBe(2);
+    }
+    expect((await parlane('show', '9')).err).toMatch(/no case #9\. It has 2 cases: #2 and #3\.\n$/);
   });
 
   it('runs the cases that are named, passed or not', async () => {

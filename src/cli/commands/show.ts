@@ -59,19 +59,32 @@ async function shownLines(found: FoundCase, options: ShowOptions, context: CliCo
     width: Math.max(40, context.terminal.columns),
     style: options.plain === true ? plainStyle : styleFor({ isTTY: context.terminal.isTTY, env: context.env }),
     called: found.shown,
-    ...(found.shown.includes('f') ? {} : { command: 'npx parlane' }),
+    ...(found.shown.includes('f') || found.unfinished !== undefined ? {} : { command: 'npx parlane' }),
+    ...(found.unfinished === undefined ? {} : { unfinished: found.unfinished }),
     ...(options.unfold === true ? { unfold: true } : {}),
     ...(turn === undefined ? {} : { turn }),
   });
 }
 
+/** What becomes of a case that has not ended. */
+function goOn({ run, unfinished }: FoundCase): string[] {
+  if (unfinished === undefined) return [];
+  return [
+    unfinished === 'running'
+      ? 'It is running; this is what its journal holds so far.'
+      : `It has not ended; this is what its journal holds. Go on with it: npx parlane resume ${run.id}`,
+  ];
+}
+
 async function show(name: string, options: ShowOptions, context: CliContext): Promise<void> {
   await withStore(context, options.store, async (store) => {
-    const found = await findCase(store, name, options.run);
+    const found = await findCase(store, name, options.run, { soFar: true });
     if (options.json === true) {
+      const run = found.run.id;
+      const state = found.unfinished === undefined ? {} : { unfinished: found.unfinished };
       const steps = options.raw === true ? { steps: await found.run.steps(found.row.index) } : {};
-      context.print(JSON.stringify({ run: found.run.id, case: found.shown, row: found.row, ...steps }));
-    } else context.print((await shownLines(found, options, context)).join('\n'));
+      context.print(JSON.stringify({ run, case: found.shown, ...state, row: found.row, ...steps }));
+    } else context.print([...(await shownLines(found, options, context)), ...goOn(found)].join('\n'));
   });
 }
 

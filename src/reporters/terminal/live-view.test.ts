@@ -73,7 +73,10 @@ describe('the live view', () => {
   });
 
   it.each([80, 160])('shows an open case above the lanes at %i columns', async (width) => {
-    const opened = { lines: transcriptLines(row('conversation'), { width, unfoldBy: 'u', running: true }), top: 2 };
+    const opened = {
+      lines: transcriptLines(row('conversation'), { width, unfoldBy: 'u', unfinished: 'running' }),
+      top: 2,
+    };
     const lines = frame(played(72_000), width, { height: 24, opened });
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/live-open-${width}.txt`);
   });

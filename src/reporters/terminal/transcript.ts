@@ -32,7 +32,7 @@ export interface TranscriptOptions {
   /** Leave out to print no suggestion. */
   readonly command?: string;
   /** The case has not ended: the row holds what is known so far. */
-  readonly running?: boolean;
+  readonly unfinished?: 'running' | 'not finished';
   /** What unfolds the tools; `--unfold` unless told. */
   readonly unfoldBy?: string;
 }
@@ -40,7 +40,7 @@ export interface TranscriptOptions {
 const indent = 11;
 
 function statusWord(row: Row, options: TranscriptOptions, style: Style): string {
-  if (options.running === true) return style.mark('running');
+  if (options.unfinished !== undefined) return style.mark(options.unfinished);
   return row.status === 'passed' ? style.good('passed') : style.bad(row.status);
 }
 
