@@ -51,6 +51,10 @@ export type WaitCause =
   | { readonly kind: 'tokens'; readonly until: EpochMillis }
   | { readonly kind: 'requests'; readonly until: EpochMillis }
   | { readonly kind: 'concurrency' }
+  /** The lane feels its way to what the provider allows: so many calls at once for now. */
+  | { readonly kind: 'finding-pace'; readonly atOnce: number }
+  /** So many calls at once for now, after rejections or errors. */
+  | { readonly kind: 'cut-back'; readonly atOnce: number }
   | { readonly kind: 'global-cap' }
   | { readonly kind: 'slow-answers' }
   | { readonly kind: 'nothing-left' };

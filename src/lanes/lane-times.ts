@@ -25,9 +25,11 @@ export function spentOn(lane: LaneState, now: number, serialHolder: number | und
     case 'backing-off':
     case 'parked':
     case 'closed':
+    case 'cut-back':
       return 'rejected';
+    case 'finding-pace':
+      return 'ramp';
     case 'concurrency':
-      return heldInFlight(lane);
     case 'global-cap':
     case 'paused':
     case 'serial-gate':
@@ -38,14 +40,6 @@ export function spentOn(lane: LaneState, now: number, serialHolder: number | und
     default:
       return assertNever(kind);
   }
-}
-
-/** Why no more calls may be in flight: the cap itself, a lane that feels its way, or one that was cut after rejections. */
-function heldInFlight(lane: LaneState): Spent {
-  const { configured, dynamic } = lane.concurrency;
-  if (lane.inFlight >= configured) return 'userCap';
-  if (!lane.pace.known) return 'ramp';
-  return dynamic < configured || lane.probing ? 'rejected' : 'userCap';
 }
 
 /** Lanes that are looked at per millisecond, at most. */

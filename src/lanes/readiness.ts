@@ -100,7 +100,7 @@ function latestGate(lane: LaneState, now: number): WaitCause | undefined {
 function paceCause(lane: LaneState, now: number): WaitCause | undefined {
   const call = lane.ready.peek();
   if (call === undefined) return undefined;
-  if (lane.inFlight >= inFlightLimit(lane)) return { kind: 'concurrency' };
+  if (lane.inFlight >= inFlightLimit(lane)) return heldInFlight(lane);
   reserveFor(call);
   const openAt = [0, 1, 2, 3].map((resource) => bucketsOpenAt(lane, call, resource, now));
   const requests = Math.max(openAt[REQUESTS] ?? now, lane.lastStartAt + lane.minGapMs);
@@ -110,6 +110,15 @@ function paceCause(lane: LaneState, now: number): WaitCause | undefined {
   const full = lane.nodes.find((node) => node.inFlight >= node.maxConcurrent);
   if (full !== undefined) return full.key === 'global' ? { kind: 'global-cap' } : { kind: 'concurrency' };
   return undefined;
+}
+
+/** Why no more calls may be in flight: the cap itself, a lane that feels its way, or one that was cut after rejections. */
+function heldInFlight(lane: LaneState): WaitCause {
+  const { configured, dynamic } = lane.concurrency;
+  if (lane.inFlight >= configured) return { kind: 'concurrency' };
+  const atOnce = inFlightLimit(lane);
+  if (!lane.pace.known) return { kind: 'finding-pace', atOnce };
+  return dynamic < configured || lane.probing ? { kind: 'cut-back', atOnce } : { kind: 'concurrency' };
 }
 
 function bucketsOpenAt(lane: LaneState, call: QueuedCall, resource: number, now: number): number {

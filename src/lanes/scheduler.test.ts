@@ -579,6 +579,21 @@ describe('learning', () => {
     expect(desk.snapshot('lane').rpm).toBeGreaterThan(0);
   });
 
+  it('says that it is finding its pace, that it was cut back, or that its own places are taken', () => {
+    const desk = new Desk();
+    desk.open('lane', {}, { ceiling: 64 });
+    for (let each = 0; each < 20; each += 1) desk.submit('lane');
+    expect(desk.snapshot('lane').cause).toEqual({ kind: 'finding-pace', atOnce: 3 });
+    desk.open('capped', { maxConcurrent: 2, rpm: 6_000 });
+    for (let each = 0; each < 4; each += 1) desk.submit('capped');
+    desk.until(100);
+    expect(desk.snapshot('capped').cause).toEqual({ kind: 'concurrency' });
+    const [first] = desk.starts.filter(({ lane }) => lane === 'capped');
+    desk.end(first?.call as number, { type: 'rate-limited', retryAfterMs: 50 });
+    desk.until(300);
+    expect(desk.snapshot('capped').cause).toEqual({ kind: 'cut-back', atOnce: 1 });
+  });
+
   it('the window stays while answers wait for our own process, and grows for a provider that is slow itself', () => {
     const inFlightAfter = (hostTurnMs: number): number => {
       const desk = new Desk();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider, reply } from '../../test/support/run-harness.ts';
-import { letTimePass } from '../../test/support/wire-clock.ts';
+import { letTimePass, untilKept } from '../../test/support/wire-clock.ts';
 import type { ConversationResult } from '../domain/conversation-result.ts';
 import { caseIndex, runId } from '../domain/ids.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
@@ -25,7 +25,7 @@ async function rig() {
   const scenarios = [{ name: 'talk', variables: {} }];
   const models = { agent: { provider: 'one' }, client: { provider: 'two' } };
   const job = await processor.create({ useTools: false, models, scenarios, maxTurns: 3 });
-  const passing = <T>(result: Promise<T>): Promise<T> => letTimePass(clock, result);
+  const passing = <T>(work: () => Promise<T>): Promise<T> => letTimePass(clock, untilKept(store), work);
   const resultOf = async (batch: string): Promise<ConversationResult> => {
     const [result] = await processor.results(batch);
     if (result === undefined) throw new Error('there is no result');
@@ -37,7 +37,7 @@ async function rig() {
 describe('how long a conversation took', () => {
   it('is wall time when it is played in one go', async () => {
     const { processor, batch, passing, resultOf } = await rig();
-    await passing(processor.run(batch));
+    await passing(() => processor.run(batch));
     const result = await resultOf(batch);
     expect(result).toMatchObject({ status: 'completed', total_turns: 3, duration_seconds: 6 });
     expect(Date.parse(result.end_time) - Date.parse(result.start_time)).toBe(6_000);
@@ -45,9 +45,9 @@ describe('how long a conversation took', () => {
 
   it('of a fork is that of the turns it kept, as recorded, and of those it played; so is that of a fork of it', async () => {
     const { clock, processor, batch, passing, resultOf } = await rig();
-    await passing(processor.run(batch));
+    await passing(() => processor.run(batch));
     clock.advanceTo(clock.now() + day);
-    const fork = await passing(processor.fork(batch, { index, after: 1, tries: 1 }));
+    const fork = await passing(() => processor.fork(batch, { index, after: 1, tries: 1 }));
     const forked = await resultOf(fork.batch_id);
     expect(forked).toMatchObject({ total_turns: 3, duration_seconds: 6, working_seconds: 6 });
     // Kept turns keep their times, new ones have their own.
@@ -58,12 +58,12 @@ describe('how long a conversation took', () => {
     expect(days(forked)).toEqual(['05', '05', '06', '06', '06', '06']);
 
     clock.advanceTo(clock.now() + day);
-    const again = await passing(processor.fork(fork.batch_id, { index, after: 2, tries: 1 }));
+    const again = await passing(() => processor.fork(fork.batch_id, { index, after: 2, tries: 1 }));
     const twice = await resultOf(again.batch_id);
     expect(twice.duration_seconds).toBe(6);
     expect(days(twice)).toEqual(['05', '05', '06', '06', '07', '07']);
     // What happened after the turns that are kept does not count.
-    const early = await passing(processor.fork(again.batch_id, { index, after: 1, tries: 1 }));
+    const early = await passing(() => processor.fork(again.batch_id, { index, after: 1, tries: 1 }));
     expect((await resultOf(early.batch_id)).duration_seconds).toBe(6);
   });
 
@@ -71,9 +71,9 @@ describe('how long a conversation took', () => {
     const { clock, store, processor, batch, passing, resultOf } = await rig();
     const stop = new AbortController();
     clock.at(clock.now() + 2_500, () => stop.abort());
-    await passing(processor.run(batch, { signal: stop.signal }));
+    await passing(() => processor.run(batch, { signal: stop.signal }));
     clock.advanceTo(clock.now() + day);
-    await passing(processor.resume(batch));
+    await passing(() => processor.resume(batch));
     const result = await resultOf(batch);
     expect(result).toMatchObject({ status: 'completed', total_turns: 3, duration_seconds: 6 });
     const replayed = await processor.replay(batch, 0);

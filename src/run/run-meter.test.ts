@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { conversationCase, echoProvider, hostOf, promptCase, reply } from '../../test/support/run-harness.ts';
-import { letTimePass } from '../../test/support/wire-clock.ts';
+import { letTimePass, untilKept } from '../../test/support/wire-clock.ts';
 import type { Case } from '../domain/case.ts';
 import type { LaneLimits } from '../domain/lane.ts';
 import type { Outcome, ProviderFailure } from '../domain/reply.ts';
@@ -33,7 +33,9 @@ async function measured(
     observers: [(event) => events.push(event)],
     ...more(clock),
   });
-  const outcome = await letTimePass(clock, runPlan({ name: 'test', snapshot: {}, cases }, host));
+  const outcome = await letTimePass(clock, untilKept(store), () =>
+    runPlan({ name: 'test', snapshot: {}, cases }, host),
+  );
   const { efficiency } = outcome;
   if (efficiency === undefined) throw new Error('nothing was measured');
   // The same figures everywhere: to the caller, to every observer, in the store.

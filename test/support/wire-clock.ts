@@ -3,18 +3,34 @@ import { VirtualClock } from '../../src/sim/virtual-clock.ts';
 /** Lets everything happen that can happen now: promises, sockets, files. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets everything happen that can happen now, then time pass to the next timer, until the result is there. */
-export async function letTimePass<T>(clock: VirtualClock, result: Promise<T>): Promise<T> {
+/** Until this store has committed what the present moment brings about: a write, what follows from it, the next write. */
+export const untilKept = (store: { flush(): Promise<void> }) => async (): Promise<void> => {
+  for (let step = 0; step < 8; step += 1) {
+    await turn();
+    await store.flush();
+  }
+};
+
+/**
+ * Does some work on a clock of its own. Time goes on, to the next timer, only when the present moment is quiet: what takes
+ * a millisecond of ours would otherwise take seconds of the work's.
+ */
+export async function letTimePass<T>(
+  clock: VirtualClock,
+  quiet: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
   let over = false;
   const end = (): void => {
     over = true;
   };
+  const result = work();
   result.then(end, end);
-  while (!over) {
-    for (let quiet = 0; quiet < 6 && !over; quiet += 1) await turn();
-    if (!over) clock.step();
+  for (;;) {
+    await quiet();
+    if (over) return result;
+    if (!clock.step()) await turn();
   }
-  return result;
 }
 
 /** A moment between two full seconds, so that dates of whole seconds are told apart from exact times. */

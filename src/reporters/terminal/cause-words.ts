@@ -44,7 +44,8 @@ function answering(lane: LaneFacts): string {
   if (lane.recentMs > 1.5 * lane.usualMs && lane.ended > 20) {
     return `slow: ${duration(lane.recentMs)} a call (was ${duration(lane.usualMs)})`;
   }
-  return lane.recentMs > 0 ? `answering: ${duration(lane.recentMs)} a call` : 'waits for the first answer';
+  if (lane.recentMs > 0) return `answering: ${duration(lane.recentMs)} a call`;
+  return lane.ended > 0 ? 'waits for answers' : 'waits for the first answer';
 }
 
 function nothingLeft(lane: LaneFacts): string {
@@ -81,6 +82,10 @@ export function causeWords(cause: WaitCause, lane: LaneFacts, snapshot: LaneSnap
       return `pacing${nextStart(cause.until, now)}`;
     case 'concurrency':
       return `all ${snapshot?.maxConcurrentDynamic ?? lane.inFlight} slots busy`;
+    case 'finding-pace':
+      return `finding its pace: ${cause.atOnce} at a time for now`;
+    case 'cut-back':
+      return `cut back: ${cause.atOnce} at a time for now`;
     case 'global-cap':
       return 'waits for the global limit';
     case 'slow-answers':

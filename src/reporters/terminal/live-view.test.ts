@@ -119,6 +119,8 @@ describe('the live view', () => {
     expect(words({ kind: 'tokens', until: now + 300 })).toMatch(/token pace: next start in 0\.\d s/);
     expect(words({ kind: 'requests', until: now + 300 })).toMatch(/pacing: next start in 0\.\d s/);
     expect(words({ kind: 'concurrency' })).toContain('all 8 slots busy');
+    expect(words({ kind: 'finding-pace', atOnce: 4 })).toContain('finding its pace: 4 at a time for now');
+    expect(words({ kind: 'cut-back', atOnce: 2 })).toContain('cut back: 2 at a time for now');
     expect(words({ kind: 'global-cap' })).toContain('waits for the global limit');
     expect(words({ kind: 'slow-answers' })).toContain('answering: 1.8 s a call');
     expect(words({ kind: 'nothing-left' })).toContain('answering');
