@@ -25,9 +25,22 @@ const pointers: Readonly<Record<string, (run: RunRecord, forks: ReadonlySet<stri
   baseline: ({ baseline }) => baseline === true,
 };
 
+/** Beginnings of the ids that runs have: `2026`, `20261115-2031`. */
+const idBeginning = /^20\d{2}\d{0,4}(?:-\d{0,6}(?:-[0-9a-f]{0,4})?)?$/;
+
+/** Refuses to call a run what already means another thing, or will when there are more runs. */
+export function refuseUnclearName(name: string, runs: readonly RunRecord[]): void {
+  const refuse = (code: string, what: string): never => {
+    throw new ParlaneError(code, what, 'Choose another name, for example before-the-rewrite.', { name });
+  };
+  if (Object.hasOwn(pointers, name)) refuse('run/name-reserved', `"${name}" is a word for a run already.`);
+  const isPart = name.length >= 4 && runs.some(({ id }) => id.startsWith(name) || id.endsWith(name));
+  if (isPart || idBeginning.test(name)) refuse('run/name-reserved', `"${name}" is a part of run ids.`);
+}
+
 /** Everything a text may mean, best reading first; the first reading that finds something counts. */
 function readings(runs: readonly RunRecord[], name: string, forks: ReadonlySet<string>): RunRecord[] {
-  const pointer = pointers[name];
+  const pointer = Object.hasOwn(pointers, name) ? pointers[name] : undefined;
   const all: RunRecord[][] = [
     runs.filter(({ id }) => id === name),
     runs.filter(({ label }) => label === name),

@@ -10,7 +10,7 @@ import { findRun } from '../../run/run-plan.ts';
 import type { RowCounts, RunChange, RunRecord, Spent, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { nearestTo } from '../nearest-word.ts';
-import { chooseRun, openExistingStore, storeOption, withStore } from '../open-project-store.ts';
+import { chooseRun, openExistingStore, refuseUnclearName, storeOption, withStore } from '../open-project-store.ts';
 import { reportPath } from '../report-path.ts';
 
 interface RunsOptions {
@@ -146,7 +146,9 @@ const verbs: Readonly<Record<string, Verb>> = {
     words: 'gives it a name that other commands understand',
     takesText: true,
     async act(store, record, text) {
-      const other = (await store.runs()).find(({ label, id }) => label === text && id !== record.id);
+      const all = await store.runs();
+      refuseUnclearName(text, all);
+      const other = all.find(({ label, id }) => label === text && id !== record.id);
       if (other !== undefined)
         throw new ParlaneError(
           'run/name-taken',
