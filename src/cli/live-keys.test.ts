@@ -144,6 +144,8 @@ tests: [{vars: {word: pear}}]
   it('pauses a lane, lets it go on, and changes its limit', async () => {
     const { type, sees, ended } = await watch(false, 'run', '--no-forecast');
     await sees(/localai:m|localai:chat:m/);
+    type('p');
+    await sees(/choose a lane with up\/down, then p/);
     type('kp');
     await sees(/> localai\S* .*paused by you/);
     type('p');

@@ -34,17 +34,19 @@ const typed = (keys: string, from: ViewControls = initialControls, beside = arou
 const opened: ViewControls = { ...initialControls, opened: { index: caseIndex(4), unfold: false, top: 20 } };
 
 describe('the keys', () => {
-  it('choose a lane before they act on one, so that nothing unseen is paused', () => {
+  it('of several lanes ask for one to be chosen, so that nothing unseen is paused', () => {
     const first = pressKey(initialControls, 'p', around);
-    expect(first.command).toBeUndefined();
-    expect(first.controls.selected).toBe(a);
-    expect(pressKey(first.controls, 'p', around).command).toEqual({ kind: 'pause-lane', lane: a });
+    expect(first).toEqual({ controls: { ...initialControls, hint: 'choose a lane with up/down, then p' } });
+    expect(typed('f-').hint).toBe('close the list with esc, choose a lane with up/down, then -');
+    expect(typed(`p${down}`)).toMatchObject({ selected: a, hint: undefined });
+    expect(pressKey(typed(`p${down}`), 'p', around).command).toEqual({ kind: 'pause-lane', lane: a });
     const onB = { ...initialControls, selected: b };
     expect(pressKey(onB, 'p', around).command).toEqual({ kind: 'resume-lane', lane: b });
   });
 
   it('act at once when there is only one lane', () => {
     const one = { ...around, lanes: [{ key: a, paused: false }] };
+    expect(pressKey(initialControls, 'p', one).command).toEqual({ kind: 'pause-lane', lane: a });
     expect(pressKey(initialControls, '+', one).command).toEqual({ kind: 'change-limit', lane: a, by: 1 });
   });
 

@@ -4,7 +4,7 @@
  * Job: `(controls, key, surroundings) -> controls and a command`, from one table that the help is made of as well, so that
  * the help names every key that works and no other. Not its job: drawing, reading cases, acting on a run.
  *
- * 1. A key acts on what the screen marks or tells of and on nothing else; for a lane it marks one first.
+ * 1. A key acts on what the screen marks or tells of and on nothing else; of several lanes one must have been chosen.
  * 2. Stopping works whatever is open.
  */
 import type { CaseIndex, LaneKey } from '../../domain/ids.ts';
@@ -29,6 +29,8 @@ export interface ViewControls {
   readonly marked: CaseIndex | undefined;
   readonly opened: OpenCase | undefined;
   readonly stopping: boolean;
+  /** Instead of the line of keys until the next one: what is missing for the last one. */
+  readonly hint: string | undefined;
 }
 
 /** What a key asks of the run. */
@@ -70,6 +72,7 @@ export const initialControls: ViewControls = {
   marked: undefined,
   opened: undefined,
   stopping: false,
+  hint: undefined,
 };
 
 const up = ['\u001b[A', '\u001bOA', 'k'];
@@ -130,7 +133,12 @@ function toggle(controls: ViewControls, around: KeySurroundings, wanted: Panel):
   return { controls: { ...next, marked: listOf(next, around)?.[0] } };
 }
 
+/** How to choose a lane: the arrows move in an open list of cases. */
+const howToChoose = (controls: ViewControls, around: KeySurroundings, key: string): string =>
+  `${listOf(controls, around) === undefined ? '' : 'close the list with esc, '}choose a lane with up/down, then ${key}`;
+
 function onLane(
+  key: string,
   controls: ViewControls,
   around: KeySurroundings,
   command: (lane: { key: LaneKey; paused: boolean }) => KeyCommand,
@@ -138,7 +146,9 @@ function onLane(
   const lane =
     around.lanes.find(({ key }) => key === controls.selected) ??
     (around.lanes.length === 1 ? around.lanes[0] : undefined);
-  return lane === undefined ? chooseLane(controls, around, 1) : { controls, command: command(lane) };
+  if (lane !== undefined) return { controls, command: command(lane) };
+  if (around.lanes.length === 0) return { controls };
+  return { controls: { ...controls, hint: howToChoose(controls, around, key) } };
 }
 
 /** The marked case; without a list the one that the view tells of: the last failure, else the first of all. */
@@ -177,19 +187,21 @@ export const viewKeys: readonly KeyBinding[] = [
   { keys: down, does: 'lane below, or case below', act: (controls, around) => move(controls, around, 1) },
   {
     keys: ['p'],
-    does: 'pause the lane, or go on',
+    does: 'pause chosen lane, or go on',
     act: (controls, around) =>
-      onLane(controls, around, ({ key: lane, paused }) => ({ kind: paused ? 'resume-lane' : 'pause-lane', lane })),
+      onLane('p', controls, around, ({ key: lane, paused }) => ({ kind: paused ? 'resume-lane' : 'pause-lane', lane })),
   },
   {
     keys: ['+', '='],
     does: 'raise its limit',
-    act: (controls, around) => onLane(controls, around, ({ key: lane }) => ({ kind: 'change-limit', lane, by: 1 })),
+    act: (controls, around) =>
+      onLane('+', controls, around, ({ key: lane }) => ({ kind: 'change-limit', lane, by: 1 })),
   },
   {
     keys: ['-'],
     does: 'lower its limit',
-    act: (controls, around) => onLane(controls, around, ({ key: lane }) => ({ kind: 'change-limit', lane, by: -1 })),
+    act: (controls, around) =>
+      onLane('-', controls, around, ({ key: lane }) => ({ kind: 'change-limit', lane, by: -1 })),
   },
   { keys: ['f'], does: 'list the failures', act: (controls, around) => toggle(controls, around, 'failures') },
   { keys: ['c'], does: 'list the cases', act: (controls, around) => toggle(controls, around, 'cases') },
@@ -235,5 +247,6 @@ export const caseKeys: readonly KeyBinding[] = [
 /** One key press: the new view, and what the run shall do. Other keys change nothing. */
 export function pressKey(controls: ViewControls, key: string, around: KeySurroundings): KeyResult {
   const bindings = controls.opened === undefined ? viewKeys : caseKeys;
-  return bindings.find(({ keys }) => keys.includes(key))?.act(controls, around) ?? { controls };
+  const now = controls.hint === undefined ? controls : { ...controls, hint: undefined };
+  return bindings.find(({ keys }) => keys.includes(key))?.act(now, around) ?? { controls: now };
 }

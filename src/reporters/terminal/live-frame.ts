@@ -33,6 +33,8 @@ export interface FrameInput {
   readonly opened?: ShownCase;
   /** Shows the line of keys. */
   readonly keys?: boolean;
+  /** Instead of the line of keys: what is missing for the last one. */
+  readonly hint?: string;
   /** The user asked to stop; what is in flight is being finished. */
   readonly stopping?: boolean;
 }
@@ -116,6 +118,7 @@ const caseKeyLines = [
 
 function keyLine(input: FrameInput, style: Style): string {
   if (input.stopping === true) return style.warn('stopping: finishing what is in flight; q or Ctrl-C again stops now');
+  if (input.hint !== undefined) return style.warn(input.hint);
   const [long, short] = input.opened === undefined ? viewKeyLines : caseKeyLines;
   return style.faint(input.width >= long.length ? long : short);
 }

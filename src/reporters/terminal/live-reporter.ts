@@ -68,6 +68,7 @@ export function liveReporter(options: LiveOptions): LiveReporter {
         panel: controls.panel,
         ...(controls.marked === undefined ? {} : { marked: controls.marked }),
         ...(opened === undefined ? {} : { opened }),
+        ...(controls.hint === undefined ? {} : { hint: controls.hint }),
         stopping: controls.stopping,
       }),
     );

@@ -122,7 +122,7 @@ describe('the live reporter', () => {
       if (event.at > ticker.now() + 10_000) break;
       reporter.observe(event);
     }
-    for (const typed of ['p', 'p', '\u001b[B', '+-', 'oqq']) reporter.press(typed);
+    for (const typed of ['p', '\u001b[B', 'p', '\u001b[B', '+-', 'oqq']) reporter.press(typed);
     expect(commands).toEqual([
       { kind: 'pause-lane', lane: laneKey('openai:gpt-5-mini:9f2c41d0') },
       { kind: 'change-limit', lane: laneKey('anthropic:sonnet:77aa01bc'), by: 1 },
