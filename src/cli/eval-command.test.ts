@@ -42,6 +42,15 @@ describe('parlane eval', () => {
     expect((await parlane(['eval', '--no-write'], { PROMPTFOO_FAILED_TEST_EXIT_CODE: '0' })).code).toBe(0);
   });
 
+  it('says beforehand that answers from the cache have no latency, unless the cache is off', async () => {
+    config('providers: [echo]\nprompts: [hi]\ntests: [{assert: [{type: latency, threshold: 1000}]}]\n');
+    const warned = await parlane(['eval']);
+    expect(warned.err).toMatch(/promptfooconfig\.yaml:3:26 {2}warning: an answer from the cache has no latency/);
+    expect(warned.err).toMatch(/--no-cache/);
+    expect(warned.code).toBe(0);
+    expect((await parlane(['eval', '--no-cache'])).err).not.toMatch(/latency/);
+  });
+
   it('writes results in promptfoo’s shape, and keeps the run unless told not to', async () => {
     config(good);
     await parlane(['eval', '-o', 'r.json', '-o', 'r.jsonl', '--no-table']);

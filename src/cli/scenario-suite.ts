@@ -96,5 +96,6 @@ export async function scenarioSuite(
     },
     warnings: [],
     configs: [file],
+    written: [],
   };
 }

@@ -20,6 +20,7 @@ import {
   scenarioSchema,
   testSchema,
 } from './schema.ts';
+import type { WrittenTest } from './written-test.ts';
 
 type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;
@@ -42,19 +43,21 @@ export function kindName(value: unknown): string {
   return isObject(value) ? 'a map' : typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
-/** All problems of one config file's own text. */
-export function checkConfig(document: SourceDocument, referenced?: ReadonlySet<string>): Problem[] {
+type Note = (test: WrittenTest) => void;
+
+/** All problems of one config file's own text; every test that stands in it is handed to `note`. */
+export function checkConfig(document: SourceDocument, referenced?: ReadonlySet<string>, note?: Note): Problem[] {
   if (document.value === undefined) return [document.at([], 'the config is empty', 'it needs prompts and providers')];
   if (!isObject(document.value))
     return [document.at([], `a config is a map of keys, this is ${kindName(document.value)}`)];
-  const checker = new Checker(document, referenced);
+  const checker = new Checker(document, note, referenced);
   checker.config(withoutNulls(document.value));
   return checker.problems;
 }
 
 /** Problems of tests that stand in a file of their own. */
-export function checkTests(document: SourceDocument, tests: readonly Json[]): Problem[] {
-  const checker = new Checker(document);
+export function checkTests(document: SourceDocument, tests: readonly Json[], note?: Note): Problem[] {
+  const checker = new Checker(document, note);
   for (const [at, test] of tests.entries()) checker.test(test, Array.isArray(document.value) ? [at] : []);
   return checker.problems;
 }
@@ -62,10 +65,12 @@ export function checkTests(document: SourceDocument, tests: readonly Json[]): Pr
 class Checker {
   readonly problems: Problem[] = [];
   readonly #document: SourceDocument;
+  readonly #note: Note;
   readonly #referenced: ReadonlySet<string>;
 
-  constructor(document: SourceDocument, referenced: ReadonlySet<string> = new Set()) {
+  constructor(document: SourceDocument, note: Note = () => {}, referenced: ReadonlySet<string> = new Set()) {
     this.#document = document;
+    this.#note = note;
     this.#referenced = referenced;
   }
 
@@ -93,6 +98,7 @@ class Checker {
       this.#piece(generatorSchema, test, path);
       return;
     }
+    this.#note({ test, at: (part, message, hint) => this.#document.at([...path, ...part], message, hint) });
     this.#piece(testSchema, test, path);
     this.#asserts(test['assert'], [...path, 'assert']);
     if (isObject(test['vars']) && test['vars']['assert'] !== undefined) {

@@ -2,13 +2,17 @@
  * Test tables in CSV, read row by row: once when the config loads, to count the rows and find what is wrong with them,
  * and again whenever the tests are wanted. No more than a few rows are ever held.
  */
+import type { Json } from '../domain/json.ts';
 import type { SuiteTest, TestSource } from '../domain/suite.ts';
+import type { Assertion } from '../domain/verdict.ts';
 import { rowTest } from './csv-row.ts';
 import { type CsvDialect, CsvFault, csvRows } from './csv-rows.ts';
 import type { Loading } from './loading.ts';
 
 const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
 const mostProblems = 20;
+/** Rows whose places are kept; beyond them only those that bring a new kind of assertion. */
+const mostNoted = 1000;
 
 const described = (test: SuiteTest, number: number): SuiteTest =>
   test.description === undefined ? { ...test, description: `Row #${number}` } : test;
@@ -46,10 +50,11 @@ async function inspect(
   path: string,
   dialect: CsvDialect,
   loading: Loading,
-): Promise<{ count: number; uniform: boolean }> {
+): Promise<Pick<TestSource, 'count' | 'samples'> & { uniform: boolean }> {
   let count = 0;
   let uniform = true;
   let checked: readonly string[] | undefined;
+  const samples = new Map<string, Assertion>();
   const found: { line: number; message: string }[] = [];
   for await (const batch of csvRows(loading.files.stream(path), dialect)) {
     for (const { record, line } of batch) {
@@ -65,15 +70,32 @@ async function inspect(
       uniform &&= !Object.values(record).some((cell) => cell.startsWith('file://'));
       if (found.length >= mostProblems || checked.length === 0) continue;
       const cells = Object.fromEntries(checked.map((name) => [name, record[name] ?? '']));
-      for (const { column, message } of rowTest(cells).faults) {
+      const { test, faults } = rowTest(cells);
+      for (const { column, message } of faults) {
         found.push({ line, message: `(row ${count}), column "${column}": ${message}` });
       }
+      const assertions = test.assert ?? [];
+      const isNew = assertions.some(({ type }) => !samples.has(type));
+      for (const assertion of assertions) samples.set(assertion.type, samples.get(assertion.type) ?? assertion);
+      if (isNew || count <= mostNoted) noteRow(test, line, count, path, loading);
     }
   }
   for (const { line, message } of found.slice(0, mostProblems)) {
     loading.report({ file: loading.shown(path), line, column: 1, message });
   }
-  return { count, uniform };
+  return { count, uniform, samples: [...samples.values()] };
+}
+
+function noteRow(test: SuiteTest, line: number, row: number, path: string, loading: Loading): void {
+  const place = { file: loading.shown(path), line, column: 1 };
+  loading.note({
+    test: { assert: (test.assert ?? []) as unknown as Json },
+    at: (_part, message, hint) => ({
+      ...place,
+      message: `(row ${row}): ${message}`,
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  });
 }
 
 function reportRefusal(error: unknown, path: string, loading: Loading): void {

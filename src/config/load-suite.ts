@@ -21,6 +21,7 @@ import { promptEntries, readPrompt } from './read-prompts.ts';
 import { readProviders } from './read-providers.ts';
 import { joined, readTest, readTests } from './read-tests.ts';
 import { setValues } from './set-values.ts';
+import type { WrittenTest } from './written-test.ts';
 
 export interface LoadSuiteOptions {
   readonly files: ConfigFiles;
@@ -42,6 +43,13 @@ export interface LoadedSuite {
   readonly warnings: readonly Problem[];
   /** The files it came from. */
   readonly configs: readonly string[];
+  /** Every test that stands in a file, with its place. */
+  readonly written: readonly WrittenTest[];
+}
+
+/** A suite as far as it could be read, with everything that is wrong with it. */
+export interface ReadSuite extends Omit<LoadedSuite, 'warnings'> {
+  readonly problems: readonly Problem[];
 }
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -49,6 +57,17 @@ const isObject = (value: unknown): value is JsonObject =>
 
 /** Loads a suite. Throws a `ConfigError` with every problem when it cannot be run. */
 export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite> {
+  const { problems, ...loaded } = await readSuite(options);
+  const strict = options.strict === true;
+  // A key that resembles no other is likely a note of the author's own: only strictness asks about it.
+  const told = problems.filter((problem) => strict || !isOwnNote(problem));
+  if (told.some((problem) => strict || problem.severity !== 'warning')) throw new ConfigError(told);
+  return { ...loaded, warnings: told };
+}
+
+/** Reads a suite and collects its problems; with errors among them it is good for finding more of them, not for running. */
+export async function readSuite(options: Omit<LoadSuiteOptions, 'strict'>): Promise<ReadSuite> {
+  const written: WrittenTest[] = [];
   const problems: Problem[] = [];
   const loading: Loading = {
     files: options.files,
@@ -57,6 +76,7 @@ export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite>
     cwd: options.cwd,
     signal: options.signal ?? new AbortController().signal,
     shown: options.shown ?? ((path) => path),
+    note: (test) => void written.push(test),
     report: (problem) => {
       // What was wrong with the text itself is not told a second time by those who stumble over it.
       if (!assembling || !problems.some((known) => samePlace(known, problem))) problems.push(problem);
@@ -76,11 +96,7 @@ export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite>
   assembling = true;
   const suite = await assemble(read, options.overrides ?? {}, loading);
   if (!problems.some(({ severity }) => severity !== 'warning')) checkComplete(suite, read, loading);
-  const strict = options.strict === true;
-  // A key that resembles no other is likely a note of the author's own: only strictness asks about it.
-  const told = problems.filter((problem) => strict || !isOwnNote(problem));
-  if (told.some((problem) => strict || problem.severity !== 'warning')) throw new ConfigError(told);
-  return { suite, warnings: told, configs: paths };
+  return { suite, problems, configs: paths, written };
 }
 
 const samePlace = (a: Problem, b: Problem): boolean =>

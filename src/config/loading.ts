@@ -4,6 +4,7 @@ import type { Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 import type { ConfigFiles } from './config-files.ts';
+import type { WrittenTest } from './written-test.ts';
 
 /** Everything loading may use, and the list it adds problems to. */
 export interface Loading {
@@ -16,6 +17,8 @@ export interface Loading {
   /** The path as it is shown in problems. */
   shown(path: string): string;
   report(problem: Problem): void;
+  /** Keeps where a test stands, for those who find something wrong with it later. */
+  note(test: WrittenTest): void;
 }
 
 export const warning = (problem: Problem): Problem => ({ ...problem, severity: 'warning' });

@@ -54,13 +54,15 @@ export async function readConfig(path: string, loading: Loading): Promise<ReadCo
     return undefined;
   }
   const document = isJavascript(path) ? await codeConfig(path, loading) : await readSource(path, loading);
-  if (document === undefined || document.problems.length > 0) return undefined;
+  // Text that is wrong but can be read does not hide what else is wrong.
+  if (document === undefined || (document.problems.length > 0 && document.value === undefined)) return undefined;
   const off = isOn(loading.env['PROMPTFOO_DISABLE_REF_PARSER']) || isJavascript(path);
   const fault = (keys: readonly string[], message: string): void => loading.report(document.at(keys, message));
   const whole: Json = off ? (document.value ?? null) : await dereference(document.value ?? null, path, loading, fault);
   const placed = { ...document, value: document.value === undefined ? undefined : whole };
-  const problems = checkConfig(placed, referencedKeys(document.value));
-  for (const problem of problems) loading.report(problem);
+  const told = new Set(document.problems.map(({ line }) => line));
+  const problems = checkConfig(placed, referencedKeys(document.value), loading.note);
+  for (const problem of problems) if (!told.has(problem.line)) loading.report(problem);
   if (!isObject(whole)) return undefined;
   const { targets, ...rest } = withoutNulls(renderEnvironment(whole, configEnvironment(whole, loading.env)));
   const config = targets === undefined ? rest : { ...rest, providers: targets };

@@ -90,7 +90,7 @@ async function fromFile(file: string, alone: boolean, place: TestsPlace, fault: 
   const document = await readSource(file, loading);
   if (document?.value === undefined) return [];
   const list = Array.isArray(document.value) ? document.value : [document.value];
-  for (const problem of checkTests(document, list)) loading.report(problem);
+  for (const problem of checkTests(document, list, loading.note)) loading.report(problem);
   const whole = await dereference(list, file, loading, (_path, message) => fault(message));
   return [await complete(whole as readonly Json[], file, alone && file.endsWith('.json'), place, fault)];
 }

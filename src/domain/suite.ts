@@ -57,6 +57,8 @@ export interface TestSource {
   readonly count: number;
   /** Every test has the same vars with one text each and nothing that changes how often or in which order it runs. */
   readonly uniform?: boolean;
+  /** One assertion of each type that its rows have, where they were looked at. */
+  readonly samples?: readonly Assertion[];
   read(): AsyncIterable<SuiteTest>;
 }
 

@@ -1,6 +1,7 @@
 import type { Assertion } from '../domain/verdict.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
 import { assertionTable, baseTypeOf, factsOf, leftOut } from './assertion-table.ts';
+import { codeFault, isTemplate, patternFault, transformFault } from './check-code.ts';
 
 /** One thing wrong with an assertion, known before anything runs. */
 export interface AssertionProblem {
@@ -9,6 +10,8 @@ export interface AssertionProblem {
   readonly type: string;
   /** `unknown-type`: its rows are errors and no call is paid for them. `bad-value`: the check will be an error. */
   readonly kind: 'unknown-type' | 'bad-value';
+  /** The key of the assertion that is wrong, when it is one. */
+  readonly part?: 'value' | 'threshold' | 'transform';
   readonly message: string;
   readonly hint?: string;
 }
@@ -31,14 +34,35 @@ function typeProblem(type: string): { message: string; hint?: string } | undefin
   return { message: `unknown assertion type "${type}"`, ...(hint === undefined ? {} : { hint }) };
 }
 
-function valueProblem(assertion: Assertion): string | undefined {
-  const facts = factsOf(assertion.type);
-  if (facts === undefined) return undefined;
-  const { value, threshold } = assertion;
+type Wrong = Required<Pick<AssertionProblem, 'part' | 'message'>>;
+
+function valueProblems(assertion: Assertion): Wrong[] {
+  const { type, value, threshold, transform } = assertion;
+  const facts = factsOf(type);
+  if (facts === undefined) return [];
+  const wrong: Wrong[] = [];
   const hasValue = value !== undefined && value !== null && value !== '';
-  if (facts.value === 'required' && !hasValue) return `"${assertion.type}" needs a value`;
-  if (facts.threshold === 'required' && typeof threshold !== 'number') return `"${assertion.type}" needs a threshold`;
-  return undefined;
+  if (facts.value === 'required' && !hasValue) wrong.push({ part: 'value', message: `"${type}" needs a value` });
+  if (facts.threshold === 'required' && typeof threshold !== 'number')
+    wrong.push({ part: 'threshold', message: `"${type}" needs a threshold` });
+  const written = writtenFault(baseTypeOf(type), value);
+  if (written !== undefined) wrong.push({ part: 'value', message: written });
+  const fault = isCodeText(transform) ? transformFault(transform) : undefined;
+  if (fault !== undefined)
+    wrong.push({ part: 'transform', message: `the transform is not valid JavaScript: ${fault}` });
+  return wrong;
+}
+
+/** Code or a pattern that stands in the config itself: not in a file, and nothing to be filled in. */
+const isCodeText = (text: unknown): text is string =>
+  typeof text === 'string' && text !== '' && !text.startsWith('file://') && !isTemplate(text);
+
+function writtenFault(base: string, value: Assertion['value']): string | undefined {
+  if (!isCodeText(value)) return undefined;
+  const pattern = base === 'regex' ? patternFault(value) : undefined;
+  const code = base === 'javascript' ? codeFault(value) : undefined;
+  if (pattern !== undefined) return `not a regular expression: ${pattern}`;
+  return code === undefined ? undefined : `not valid JavaScript: ${code}`;
 }
 
 function problemsAt(assertion: Assertion, at: readonly number[]): AssertionProblem[] {
@@ -52,8 +76,7 @@ function problemsAt(assertion: Assertion, at: readonly number[]): AssertionProbl
   }
   const unknown = typeProblem(type);
   if (unknown !== undefined) return [{ at, type, kind: 'unknown-type', ...unknown }];
-  const value = valueProblem(assertion);
-  return value === undefined ? [] : [{ at, type, kind: 'bad-value', message: value }];
+  return valueProblems(assertion).map((wrong) => ({ at, type, kind: 'bad-value', ...wrong }));
 }
 
 /** Everything wrong with a list of assertions that can be told without running them. Costs nothing. */

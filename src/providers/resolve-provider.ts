@@ -46,8 +46,19 @@ export function resolveProvider(
   const options = typeof idOrOptions === 'string' ? { id: idOrOptions } : idOrOptions;
   const full: ProviderContext = { resolve: (other) => resolveProvider(other, context, programs), ...context };
   const factory = [...programs, ...networkFactories].find(({ matches }) => matches(options.id));
-  if (factory !== undefined) return factory.create(options, full);
-  throw unknownProvider(options.id);
+  if (factory === undefined) throw unknownProvider(options.id);
+  try {
+    return factory.create(options, full);
+  } catch (error) {
+    throw naming(options.id, error);
+  }
+}
+
+/** Whatever is wrong with a provider says which one it is, so that its place can be found. */
+function naming(id: string, error: unknown): unknown {
+  if (!(error instanceof ParlaneError) || error.fields['provider'] !== undefined) return error;
+  const what = error.message.slice(0, error.message.length - error.cure.length).trim();
+  return new ParlaneError(error.code, what, error.cure, { ...error.fields, provider: id });
 }
 
 function unknownProvider(id: string): ParlaneError {

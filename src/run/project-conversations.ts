@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { checkSetup, type ModelChoice } from '../conversation/setup.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { Scenario } from '../domain/scenario.ts';
 import type { Suite } from '../domain/suite.ts';
 import type { Assertion } from '../domain/verdict.ts';
@@ -31,6 +32,46 @@ export async function projectBatches(
     batches.push(await batchOf(entry, at, suite, manager, store));
   return batches;
 }
+
+/** Tells a problem with a key of the batch at this position. */
+export type BatchPlace = (at: number, key: string, message: string, hint?: string) => Problem;
+
+/** Everything wrong with the batches of a suite, where `projectBatches` stops at the first thing. */
+export async function batchProblems(suite: Suite, place: BatchPlace, specsFolder?: string): Promise<Problem[]> {
+  const manager = new PromptSpecificationManager(realFiles, specsFolder ?? join(suite.folder, 'prompts'));
+  const problems: Problem[] = [];
+  for (const [at, entry] of suite.conversations.entries()) {
+    const attempt = async <T>(key: string, work: () => T | Promise<T>): Promise<T | undefined> => {
+      try {
+        return await work();
+      } catch (error) {
+        problems.push(...problemsOf(error, (message, hint) => place(at, key, message, hint)));
+        return undefined;
+      }
+    };
+    const snapshot = await attempt('spec', () => manager.snapshot(entry['spec'] as string | undefined));
+    const models = await attempt('models', () => modelsOf(entry, at, suite));
+    const { scenarios = [] } = entry;
+    const readable =
+      typeof scenarios !== 'string' || (await attempt('scenarios', () => readScenarios(scenarios, suite.folder)));
+    if (snapshot === undefined || models === undefined || readable === undefined) continue;
+    await attempt('scenarios', () => batchOf(entry, at, suite, manager, undefined));
+  }
+  return problems;
+}
+
+/** The problems that an error lists, or the error itself as one; scenarios inside the config have the config's place. */
+function problemsOf(error: unknown, place: (message: string, hint?: string) => Problem): Problem[] {
+  if (!(error instanceof ParlaneError)) throw error;
+  const listed = error.fields['problems'];
+  if (Array.isArray(listed))
+    return (listed as Problem[]).map((one) => (one.file === inConfig ? place(one.message, one.hint) : one));
+  const what = error.message.slice(0, error.message.length - error.cure.length).trim();
+  return [place(what.replace(/\.$/, ''), error.cure.replace(/\.$/, ''))];
+}
+
+/** Stands for the file of scenarios that the config itself holds. */
+const inConfig = 'conversations';
 
 async function batchOf(
   entry: JsonObject,
@@ -101,7 +142,7 @@ async function scenariosOf(
 ): Promise<readonly Scenario[]> {
   const setting = { specification: snapshot.specification, enriched, scored };
   const [file, text] =
-    typeof given === 'string' ? await readScenarios(given, folder) : ['conversations', JSON.stringify(given)];
+    typeof given === 'string' ? await readScenarios(given, folder) : [inConfig, JSON.stringify(given)];
   const { scenarios, problems } = loadScenarios(file, text, setting);
   if (problems.length > 0) throw problemsError('The scenarios cannot be played.', problems);
   return scenarios;

@@ -7,9 +7,12 @@ import { type LoadedSuite, loadSuite } from '../../config/load-suite.ts';
 import { ConfigError } from '../../config/loading.ts';
 import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
 import { ParlaneError } from '../../domain/errors.ts';
+import type { Suite } from '../../domain/suite.ts';
 import { BadFilter } from '../../plan/filter-tests.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
+import { latencyWarnings } from '../../run/check-written.ts';
+import { evalSettings } from '../../run/eval-settings.ts';
 import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -55,6 +58,10 @@ async function load(
   }
 }
 
+/** Whether an answer may come from an earlier eval. */
+const answersFromCache = (flags: EvalFlags, suite: Suite, env: CliContext['env']): boolean =>
+  flags.write !== false && flags.cache !== false && evalSettings(suite, {}, env).cache !== false;
+
 async function run(typed: EvalFlags, context: CliContext): Promise<void> {
   decline(typed, context);
   const past = await continued(typed, context);
@@ -65,6 +72,8 @@ async function run(typed: EvalFlags, context: CliContext): Promise<void> {
   if (loaded.warnings.length > 0 && asked.json !== true) context.complain(problemReport(loaded.warnings));
   const flags = await settleEarlier({ ...fromConfig(loaded.suite.commandLineOptions), ...asked }, context);
   const settings = settingsOf(asked, await earlierFilter(flags, loaded.suite.defaultTest, context));
+  const late = answersFromCache(flags, loaded.suite, env) ? latencyWarnings(loaded.written) : [];
+  if (late.length > 0 && asked.json !== true) context.complain(problemReport(late));
   checkOutputs(loaded.suite.outputPath, context.cwd);
   const folder = resolve(context.cwd, flags.store ?? defaultStoreFolder);
   const store = await openStore({ at: flags.write === false ? ':memory:' : folder });

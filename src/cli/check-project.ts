@@ -1,0 +1,92 @@
+/** Everything that is wrong with a project's files, in one pass, each at its place. Nothing is sent. */
+import { readSuite } from '../config/load-suite.ts';
+import { ParlaneError } from '../domain/errors.ts';
+import type { Problem } from '../domain/problem.ts';
+import { shownPath } from '../platform/config-files.ts';
+import { unusedVariables } from '../run/check-variables.ts';
+import { latencyWarnings, writtenProblems } from '../run/check-written.ts';
+import { evalSettings } from '../run/eval-settings.ts';
+import { variablePlaces } from '../run/place-variable.ts';
+import { type EvalPlan, planEval } from '../run/plan-eval.ts';
+import { batchProblems, projectBatches } from '../run/project-conversations.ts';
+import type { CliContext } from './cli-context.ts';
+import { configPlaces } from './config-places.ts';
+import type { Workshop } from './open-workshop.ts';
+import { providerProblems, wordsOf } from './place-provider-error.ts';
+
+export interface CheckedProject {
+  readonly problems: readonly Problem[];
+  /** How many cases there are; none when they cannot be counted. */
+  readonly planned: number;
+  /** Nothing that keeps it from running, nor a key that nobody knows. */
+  readonly sound: boolean;
+}
+
+const isError = ({ severity }: Problem): boolean => severity !== 'warning';
+
+/** What follows from a mistake that was told already is not told once more. */
+function beyond(known: readonly Problem[], found: readonly Problem[]): Problem[] {
+  const place = ({ file, line, column }: Problem): string => JSON.stringify([file, line, column]);
+  const told = new Set(known.map(place));
+  return found.filter((problem, at) => {
+    const isSame = (other: Problem): boolean => place(other) === place(problem) && other.message === problem.message;
+    return !told.has(place(problem)) && found.findIndex(isSame) === at;
+  });
+}
+
+export async function checkProject(
+  configs: readonly string[],
+  workshop: Workshop,
+  context: CliContext,
+): Promise<CheckedProject> {
+  const { files, code, clock, http, env } = workshop;
+  const shown = (path: string): string => shownPath(path, context.cwd);
+  const read = await readSuite({ files, code, env, cwd: context.cwd, configs, shown });
+  const { suite, written } = read;
+  const places = await configPlaces(read.configs, context);
+  const surroundings = { clock, env: { ...env, ...suite.env }, basePath: suite.folder, http, code };
+  const found = [
+    ...(await providerProblems(suite, places, surroundings)),
+    ...(await writtenProblems(written, { files, folder: suite.folder })),
+    ...(await afterProblems(read.problems, () =>
+      batchProblems(suite, (at, key, message, hint) => places.entry('conversations', at, key, message, hint)),
+    )),
+  ].map((problem) => ({ ...problem, file: shown(problem.file) }));
+  const wrong = [...read.problems, ...beyond(read.problems, found)];
+  if (wrong.length > 0) return { problems: wrong, planned: 0, sound: false };
+  const plan = await planned(read.suite, workshop).catch((error: unknown): Problem => {
+    if (!(error instanceof ParlaneError)) throw error;
+    const { message, hint } = wordsOf(error);
+    return places.key('tests', message, hint);
+  });
+  if ('message' in plan) return { problems: [plan], planned: 0, sound: false };
+  const cached = evalSettings(suite, {}, env).cache !== false;
+  const problems = [
+    ...(plan.evals === undefined ? [] : await unusedVariables(suite, await variablePlaces(read.configs, files, shown))),
+    ...(plan.evals === undefined || !cached ? [] : latencyWarnings(written)),
+  ];
+  return { problems, planned: plan.count, sound: !problems.some(isError) };
+}
+
+/** Of files that are wrong already, what cannot even be looked at says nothing. */
+async function afterProblems(known: readonly Problem[], look: () => Promise<Problem[]>): Promise<Problem[]> {
+  try {
+    return await look();
+  } catch (error) {
+    if (known.some(isError)) return [];
+    throw error;
+  }
+}
+
+async function planned(
+  suite: Parameters<typeof planEval>[0],
+  { files, code }: Workshop,
+): Promise<{ readonly count: number; readonly evals?: EvalPlan }> {
+  const batches = await projectBatches(suite, undefined);
+  const conversations = batches.reduce((sum, { scenarios, repeat = 1 }) => sum + scenarios.length * repeat, 0);
+  // Without a provider there is nothing but conversations.
+  if (suite.providers.length === 0) return { count: conversations };
+  const { signal } = new AbortController();
+  const evals = await planEval(suite, { files, code, signal });
+  return { count: evals.planned + conversations, evals };
+}
