@@ -2,7 +2,7 @@ import type { LaneKey } from '../domain/ids.ts';
 import type { SeededRandom } from '../domain/seeded-random.ts';
 import type { SimCall, SimCase } from '../sim/workload.ts';
 import { nameKey, type PastCall, type PastCases, type PastChain } from './past-cases.ts';
-import type { PlannedCase, PlannedLane } from './planned-work.ts';
+import type { GuessedCall, PlannedCase, PlannedLane } from './planned-work.ts';
 
 /** One way the run may go: the same lanes and cases, another draw of everything unknown. */
 export interface World {
@@ -128,19 +128,27 @@ function repeat(
   return { calls, expected: planned.expectedCalls ?? calls.length };
 }
 
+/** A conversation may be longer or shorter than guessed, to and fro between its two sides; what closes it comes once. */
+function guessedChain({ guess: all }: PlannedCase, world: World): GuessedCall[] {
+  const body = all.filter(({ closing }) => closing !== true);
+  const { length } = body;
+  const wanted = length < 3 ? length : Math.max(1, Math.round(length * world.lengthFactor));
+  const drawn = Array.from({ length: wanted }, (_, made) =>
+    made < length ? body[made] : body[length - 2 + ((made - length) % 2)],
+  );
+  return [...drawn, ...all.filter(({ closing }) => closing === true)].filter((call) => call !== undefined);
+}
+
 function guess(
   planned: PlannedCase,
   lanes: readonly PlannedLane[],
   at: ReadonlyMap<LaneKey, number>,
   world: World,
 ): SimCase {
-  const chain = planned.guess;
-  const wanted = chain.length < 3 ? chain.length : Math.max(1, Math.round(chain.length * world.lengthFactor));
   const calls: SimCall[] = [];
-  for (let made = 0; made < wanted; made++) {
-    const call = chain[Math.min(made, chain.length - 1) - (made >= chain.length ? (made - chain.length) % 2 : 0)];
-    const lane = call === undefined ? undefined : at.get(call.lane);
-    if (call === undefined || lane === undefined) continue;
+  for (const call of guessedChain(planned, world)) {
+    const lane = at.get(call.lane);
+    if (lane === undefined) continue;
     const latency = lanes[lane]?.latency;
     const median = latency?.medianMs ?? guessedLatency(call.outputTokens) * world.latencyFactor;
     calls.push({
@@ -152,7 +160,7 @@ function guess(
       maxOutput: mostOutput(lanes[lane]),
     });
   }
-  return { calls, expected: planned.expectedCalls ?? chain.length };
+  return { calls, expected: planned.expectedCalls ?? planned.guess.length };
 }
 
 /** Draws how one case goes: as it went before, as one of its kind went, or as the plan guesses. */

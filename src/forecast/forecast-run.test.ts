@@ -61,6 +61,27 @@ describe('a forecast', () => {
     expect(forecast.basis).toBe('no past runs: lengths and times are guessed');
   });
 
+  it('lets a conversation be longer or shorter than guessed, and closes it once whatever its length', () => {
+    const turns = Array.from({ length: 12 }, (_, at) => ({
+      lane: at % 2 === 0 ? fast : strict,
+      inputTokens: 100,
+      outputTokens: 20,
+    }));
+    const closing = { lane: judge, inputTokens: 500, outputTokens: 80, closing: true as const };
+    const talks = Array.from({ length: 10 }, (_, at) => ({
+      lane: fast,
+      family: 'desk',
+      name: `talk ${at}`,
+      guess: [...turns, closing],
+    }));
+    const forecast = forecastRun({ cases: talks, lanes: [lane(fast), lane(strict), lane(judge)] });
+    const callsOf = (key: string) => forecast.lanes.find(({ lane: each }) => each === key)?.calls;
+    expect(callsOf(judge)).toEqual({ low: 10, likely: 10, high: 10 });
+    expect(callsOf(fast)?.low).toBeLessThan(60);
+    expect(callsOf(fast)?.high).toBeGreaterThan(60);
+    expect(callsOf(strict)?.high).toBeGreaterThan(60);
+  });
+
   it('is the same for the same seed, and orders low, likely and high', () => {
     expect(forecastRun({ ...input, seed: 4 })).toEqual(forecastRun({ ...input, seed: 4 }));
     const { low, likely, high } = forecastRun(input).lanes[0]?.timeMs ?? { low: 0, likely: 0, high: 0 };

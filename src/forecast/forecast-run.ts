@@ -120,7 +120,8 @@ function middleWorld(worlds: readonly WorldResult[]): WorldResult | undefined {
 function basisOf(input: ForecastInput, worlds: readonly WorldResult[]): string {
   const sources = worlds[0]?.sources ?? { name: 0, family: 0, guess: 0 };
   const known = sources.name + sources.family;
-  if (known === 0) return 'no past runs: lengths and times are guessed';
+  if (known === 0)
+    return `${input.past === undefined ? 'no past runs' : 'no past run with these prompts'}: lengths and times are guessed`;
   const from = `from ${counted(input.past?.seen ?? 0, 'case')} of ${input.pastName ?? 'past runs'}`;
   return sources.guess === 0 ? from : `${from}; ${counted(sources.guess, 'case')} guessed`;
 }

@@ -7,6 +7,8 @@ export interface GuessedCall {
   readonly lane: LaneKey;
   readonly inputTokens: Tokens;
   readonly outputTokens: Tokens;
+  /** Made once at the end, however long the case gets: a judge, a grader. */
+  readonly closing?: true;
 }
 
 /** One case to be forecast. */

@@ -28,6 +28,8 @@ export interface ForecastOptions {
 /** Where nobody knows better: an answer of a few sentences. */
 const guessedOutput = 180;
 const charactersPerToken = 4;
+/** Where nobody knows better: half of all conversations are over by then. */
+const guessedTurns = 7;
 /** Past runs that are read, the newest first. */
 const readRuns = 5;
 
@@ -74,10 +76,19 @@ async function promptCalls(
   meet: (name: string) => Promise<LaneKey>,
 ): Promise<GuessedCall[]> {
   const text = one.prompt.length + JSON.stringify(one.vars).length;
-  const calls = [{ lane, inputTokens: Math.ceil(text / charactersPerToken), outputTokens: guessedOutput }];
-  for (const check of one.checks) {
-    if (factsOf(check.type)?.modelGraded !== true || typeof check.provider !== 'string') continue;
-    calls.push({ lane: await meet(check.provider), inputTokens: 400 + guessedOutput, outputTokens: 80 });
+  const answer = { lane, inputTokens: Math.ceil(text / charactersPerToken), outputTokens: guessedOutput };
+  return [answer, ...(await gradingCalls(one, 400 + guessedOutput, meet))];
+}
+
+async function gradingCalls(
+  { checks }: Case,
+  inputTokens: number,
+  meet: (name: string) => Promise<LaneKey>,
+): Promise<GuessedCall[]> {
+  const calls: GuessedCall[] = [];
+  for (const { type, provider } of checks) {
+    if (factsOf(type)?.modelGraded !== true || typeof provider !== 'string') continue;
+    calls.push({ lane: await meet(provider), inputTokens, outputTokens: 80, closing: true });
   }
   return calls;
 }
@@ -87,20 +98,28 @@ async function turnCalls(
   one: Extract<Case, { kind: 'conversation' }>,
   meet: (name: string) => Promise<LaneKey>,
 ): Promise<GuessedCall[]> {
-  const { models } = detailOf(one);
+  const { models, scenario } = detailOf(one);
   const sides = [
     await meet(models.agent.provider),
     ...(models.client === undefined ? [] : [await meet(models.client.provider)]),
   ];
-  const count = Math.max(2, one.expectedCalls ?? 12);
+  // The most turns it may take say little about how many it takes.
+  const most = one.expectedCalls ?? 2 * guessedTurns;
+  const count = Math.max(2, scenario.expected_turns === undefined ? Math.min(most, 2 * guessedTurns) : most);
   const calls: GuessedCall[] = Array.from({ length: count }, (_, at) => ({
     lane: sides[at % sides.length] as LaneKey,
     inputTokens: 600 + 60 * at,
     outputTokens: 60,
   }));
+  const transcript = 600 + 60 * count;
   if (models.judge !== undefined)
-    calls.push({ lane: await meet(models.judge.provider), inputTokens: 600 + 60 * count, outputTokens: 80 });
-  return calls;
+    calls.push({
+      lane: await meet(models.judge.provider),
+      inputTokens: transcript,
+      outputTokens: 80,
+      closing: true,
+    });
+  return [...calls, ...(await gradingCalls(one, transcript, meet))];
 }
 
 /** The newest finished runs, as chains of calls; the newest last, since the newest are kept. */
