@@ -5,10 +5,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandTable } from '../src/cli/command-table.ts';
 import { addCommand, newProgram } from '../src/cli/program.ts';
+import { conversationSchema } from '../src/config/schema.ts';
 import { caseKeys, type KeyBinding, keyNames, viewKeys } from '../src/reporters/terminal/keymap.ts';
 import { commandLine, testContext } from './support/command-line.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '../docs', name), 'utf8');
+
+describe('docs/configuration.md', () => {
+  it('explains every key of a batch of conversations', () => {
+    const rows = [...page('configuration.md').matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell);
+    for (const key of Object.keys(conversationSchema.shape)) {
+      expect(
+        rows.some((cell) => cell.includes(`\`${key}\``)),
+        key,
+      ).toBe(true);
+    }
+  });
+});
 
 describe('docs/commands.md', () => {
   const text = page('commands.md');
