@@ -1,5 +1,6 @@
 /** What a person reads after a run, and what the process ends with. */
 import type { Forecast } from '../domain/forecast.ts';
+import { budgetWords } from '../domain/measures.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import { efficiencyWords } from '../reporters/efficiency-words.ts';
 import { summaryLines } from '../reporters/terminal/summary.ts';
@@ -30,6 +31,10 @@ export function tellRun(
   });
   context.print(`${lines.join('\n')}\nrun ${outcome.run}`);
 }
+
+/** Why a run stopped before its end. */
+export const stopCause = ({ stopReason, need }: Pick<RunOutcome, 'stopReason' | 'need'>): string =>
+  need === undefined ? `${stopReason}` : `budget: ${budgetWords(need)}`;
 
 /** How close to the least possible time, where that was measured. */
 export const closeness = ({ efficiency }: { readonly efficiency?: RunEfficiency | undefined }): string[] =>

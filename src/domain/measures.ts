@@ -1,4 +1,5 @@
 import type { Millis, UsdMicros } from './ids.ts';
+import type { BudgetNeed } from './run-event.ts';
 
 /** Numbers as people read them, the same in terminal, report and messages. */
 
@@ -26,6 +27,22 @@ export function money(micros: UsdMicros | null | undefined): string {
   if (usd !== 0 && Math.abs(usd) < 0.01) return `$${Number(usd.toPrecision(2)).toFixed(6).replace(/0+$/, '')}`;
   return `$${usd.toFixed(2)}`;
 }
+
+/** An amount as `--budget` takes it, rounded up: `0.05`, `1.25`; below a cent `0.0042`. */
+export const budgetFlag = (micros: UsdMicros): string => {
+  const step = micros < 10_000 ? 100 : 10_000;
+  return String((Math.ceil(micros / step) * step) / 1_000_000);
+};
+
+/** An amount near a cap, where a rounded cent would tell nothing: `$0.0328`. */
+const close = (micros: UsdMicros, round: (value: number) => number): string => {
+  const step = micros < 1_000_000 ? 100 : 10_000;
+  return `$${((round(micros / step) * step) / 1_000_000).toFixed(micros < 1_000_000 ? 4 : 2)}`;
+};
+
+/** Why a spend cap stopped a run, and what would let it go on. */
+export const budgetWords = ({ capUsdMicros, leftUsdMicros, nextUsdMicros, enoughUsdMicros }: BudgetNeed): string =>
+  `the next call may cost up to ${close(nextUsdMicros, Math.ceil)} and ${close(leftUsdMicros, Math.floor)} of ${close(capUsdMicros, Math.round)} is left; give at least --budget ${budgetFlag(enoughUsdMicros)}`;
 
 /** `950`, `11k`, `1.2M`. */
 export function amount(value: number): string {

@@ -15,6 +15,24 @@ export interface RunTotals {
 /** Why a run stopped before its plan was done; every one of them can be resumed. */
 export type StopReason = 'budget' | 'max-duration' | 'interrupted' | 'parked' | 'storage';
 
+/** What a run has paid for the answers it recorded. */
+export interface RunSpend {
+  readonly usdMicros: UsdMicros;
+  /** Answers without a known price. */
+  readonly unknown: number;
+}
+
+/** Why a spend cap lets no further call go. */
+export interface BudgetNeed {
+  readonly capUsdMicros: UsdMicros;
+  /** What is left of the cap. */
+  readonly leftUsdMicros: UsdMicros;
+  /** The most that the next call may cost. */
+  readonly nextUsdMicros: UsdMicros;
+  /** The least cap with which it may go. */
+  readonly enoughUsdMicros: UsdMicros;
+}
+
 /** Everything that happens in a run, in one order, for every observer alike. */
 export type RunEvent =
   | {
@@ -41,15 +59,24 @@ export type RunEvent =
       readonly completed: number;
       readonly total: number;
     }
-  | { readonly type: 'spend'; readonly at: EpochMillis; readonly usdMicros: UsdMicros; readonly unknown: number }
+  | ({ readonly type: 'spend'; readonly at: EpochMillis } & RunSpend)
   | { readonly type: 'warning'; readonly at: EpochMillis; readonly message: string }
-  | { readonly type: 'run-stop'; readonly at: EpochMillis; readonly reason: StopReason; readonly until?: EpochMillis }
+  | {
+      readonly type: 'run-stop';
+      readonly at: EpochMillis;
+      readonly reason: StopReason;
+      readonly until?: EpochMillis;
+      /** What the spend cap lacks, when it is the reason. */
+      readonly need?: BudgetNeed;
+    }
   | {
       readonly type: 'run-end';
       readonly run: RunId;
       readonly at: EpochMillis;
       readonly totals: RunTotals;
       readonly complete: boolean;
+      /** The whole run, earlier processes included; the same as the last `spend`. */
+      readonly spent?: RunSpend;
       /** How close to the least possible time it came, and where the time went; absent when no call was made. */
       readonly efficiency?: RunEfficiency;
     }

@@ -9,7 +9,7 @@ import { Suspended } from './run-stop.ts';
 import type { Performed, Sending, Step } from './step.ts';
 
 /** Rejects as soon as the signal aborts; the work itself goes on to its end and is kept. */
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   if (signal.aborted) {
     work.catch(() => {});
     return Promise.reject(new Suspended());

@@ -2,11 +2,14 @@
 import type { Case } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
-import type { CaseWrites, RunStore } from '../store/store.ts';
+import type { BudgetNeed } from '../domain/run-event.ts';
+import type { CaseWrites, RunStore, Spent } from '../store/store.ts';
 import { StoreError } from '../store/store-errors.ts';
 import { Budget } from './budget.ts';
+import { refuseTooSmall } from './budget-words.ts';
 import type { CaseFeed } from './case-feed.ts';
 import { CaseFeeds } from './case-feeds.ts';
+import { DryWatch, startsByItself } from './dry-watch.ts';
 import { EventLog } from './event-log.ts';
 import { emptyHistory, storeJournal } from './journal.ts';
 import { LengthBook } from './length-book.ts';
@@ -18,11 +21,13 @@ import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
 import { RowComparison } from './row-comparison.ts';
 import { runCase } from './run-case.ts';
-import { RunMeter } from './run-meter.ts';
+import { type CaseMeter, RunMeter } from './run-meter.ts';
 import type { RunHost, RunOutcome } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
 import { RunStop } from './run-stop.ts';
 import { SharedState } from './shared-state.ts';
+import { SpendMeter } from './spend-meter.ts';
+import type { StepEnd } from './step.ts';
 import { checkTally, totalsOf } from './tally.ts';
 
 export interface Execution {
@@ -39,8 +44,7 @@ export interface Execution {
 export const executeRun = async (execution: Execution): Promise<RunOutcome> => {
   const { run, host, settings, resumed } = execution;
   const spent = resumed ? await run.spent() : { usdMicros: 0, unknown: 0, maybeUsdMicros: 0 };
-  const budget = new Budget(settings.budgetUsdMicros, spent.usdMicros + spent.maybeUsdMicros, spent.unknown);
-  return new RunExecution(execution, budget, new RunStop(host.clock, settings.graceMs)).go();
+  return new RunExecution(execution, spent, new RunStop(host.clock, settings.graceMs)).go();
 };
 
 /** From the stop on; together with writing what is open it keeps the way out under two seconds. */
@@ -54,6 +58,8 @@ class RunExecution {
   readonly #budget: Budget;
   readonly #stop: RunStop;
   readonly #events: EventLog;
+  readonly #spend: SpendMeter;
+  readonly #dryWatch: DryWatch;
   readonly #lanes: ModelLanes;
   readonly #providers: OpenProviders;
   readonly #intake: PlanIntake;
@@ -71,16 +77,19 @@ class RunExecution {
   #completed = 0;
   #reported = 0;
   #intakeFailure: unknown;
+  /** What the cheapest call that waited for the budget lacked when the run was stopped. */
+  #need: BudgetNeed | undefined;
 
-  constructor(execution: Execution, budget: Budget, stop: RunStop) {
+  constructor(execution: Execution, { usdMicros, unknown, maybeUsdMicros }: Spent, stop: RunStop) {
     this.#execution = execution;
     this.#run = execution.run;
     this.#host = execution.host;
     this.#settings = execution.settings;
-    this.#budget = budget;
+    this.#budget = new Budget(this.#settings.budgetUsdMicros, usdMicros + maybeUsdMicros);
     this.#stop = stop;
     const { clock, store, provider, cache, coalescer } = this.#host;
     this.#events = new EventLog(this.#host.observers ?? [], (events) => this.#run.log(events), clock.now);
+    this.#spend = new SpendMeter(clock, { usdMicros, unknown }, (event) => this.#events.emit(event));
     this.#watch = new ParkedWatch(this.#settings.maxWaitMs);
     this.#lanes = this.#host.lanes({
       onEvent: (event) => {
@@ -100,7 +109,10 @@ class RunExecution {
       run: this.#run,
       intake: this.#intake,
       stopped: () => this.#stop.starts.aborted,
-      onChange: () => this.#stopIfParked(),
+      onChange: () => {
+        this.#stopIfParked();
+        this.#dryWatch.look();
+      },
       play: (one, feed, serial) => this.#play(one, feed, serial),
     });
     this.#desk = {
@@ -118,8 +130,35 @@ class RunExecution {
       run: this.#run,
       desk: this.#desk,
       compare: this.#host.runners.compare?.bind(this.#host.runners),
-      meter: () => this.#meter.case(false),
+      meter: () => this.#counting(this.#meter.case(false)),
     });
+    this.#dryWatch = new DryWatch({
+      budget: this.#budget,
+      clock,
+      moving: () => this.#moving(),
+      stop: () => this.#stop.stop('budget'),
+    });
+  }
+
+  /** The meter of a case, with what its answers cost. */
+  #counting(meter: CaseMeter): CaseMeter {
+    const add = (end: StepEnd): void => {
+      meter.add(end);
+      this.#spend.add(end);
+    };
+    return { add, close: () => meter.close() };
+  }
+
+  /** Something may still happen without the budget: a case is between two calls, is about to start, or waits for time. */
+  #moving(): boolean {
+    if (this.#stop.starts.aborted) return false;
+    for (const index of this.#controllers.keys()) if (!this.#watch.waits(index)) return true;
+    for (const [, feed] of this.#feeds) if (!feed.idle && feed.running === 0) return true;
+    const now = this.#host.clock.now();
+    const lanes = this.#lanes.snapshot?.() ?? [];
+    return lanes.some(
+      ({ key, queue, cause }) => queue > 0 && startsByItself(cause) && !this.#watch.parkedForLong(key, now),
+    );
   }
 
   async go(): Promise<RunOutcome> {
@@ -135,6 +174,7 @@ class RunExecution {
         planned: this.#total(),
         resumed: this.#execution.resumed,
       });
+      if (this.#spend.paid.usdMicros > 0) this.#spend.tell();
       await this.#runAll();
       return await this.#finish();
     } catch (cause) {
@@ -143,6 +183,8 @@ class RunExecution {
       return this.#finishWithoutStore(cause);
     } finally {
       disarm();
+      this.#dryWatch.stop();
+      this.#spend.stop();
       this.#stop.cut();
       this.#lanes.abort('the run is over');
       this.#lanes.shutdown();
@@ -159,7 +201,7 @@ class RunExecution {
       maxDurationMs === undefined
         ? () => {}
         : clock.at(clock.now() + maxDurationMs, () => this.#stop.stop('max-duration'));
-    this.#stop.starts.addEventListener('abort', () => this.#feeds.pump(), { once: true });
+    this.#stop.starts.addEventListener('abort', () => this.#hold(), { once: true });
     this.#stop.flights.addEventListener('abort', () => this.#cut(), { once: true });
     signal?.addEventListener('abort', interrupt, { once: true });
     if (signal?.aborted === true) interrupt();
@@ -167,6 +209,12 @@ class RunExecution {
       cancelTimer();
       signal?.removeEventListener('abort', interrupt);
     };
+  }
+
+  #hold(): void {
+    this.#need = this.#budget.need;
+    this.#budget.close();
+    this.#feeds.pump();
   }
 
   #cut(): void {
@@ -245,7 +293,7 @@ class RunExecution {
     const { clock, runners } = this.#host;
     const controller = new AbortController();
     this.#controllers.set(one.index, controller);
-    const meter = this.#meter.case(serial);
+    const meter = this.#counting(this.#meter.case(serial));
     if (serial) this.#lanes.openCase?.(one.index, one.serial === true ? 'phase' : 'gate');
     try {
       const history = this.#begun.has(one.index) ? await this.#run.history(one.index) : emptyHistory;
@@ -308,9 +356,6 @@ class RunExecution {
       completed: this.#completed,
       total: this.#total(),
     });
-    if (row.costUsdMicros !== 0) {
-      this.#events.emit({ type: 'spend', at, usdMicros: this.#budget.spent, unknown: this.#budget.unknown });
-    }
   }
 
   #total(): number {
@@ -320,7 +365,9 @@ class RunExecution {
   async #submit(call: Parameters<ModelLanes['submit']>[0]): ReturnType<ModelLanes['submit']> {
     const leave = this.#watch.enter(call.lane, call.index);
     try {
-      return await this.#lanes.submit(call);
+      const ends = this.#lanes.submit(call);
+      this.#dryWatch.look();
+      return await ends;
     } finally {
       leave();
     }
@@ -342,20 +389,25 @@ class RunExecution {
   async #finish(): Promise<RunOutcome> {
     const { clock } = this.#host;
     const { reason, until } = this.#stop;
+    const need = reason === 'budget' ? this.#need : undefined;
+    if (need !== undefined && this.#budget.granted === 0 && this.#completed === 0) refuseTooSmall(need);
     const facts = this.#lanes.facts?.();
     const efficiency = facts === undefined ? undefined : this.#meter.tell(facts, clock.now() - this.#startedAt);
     const told = efficiency === undefined ? {} : { efficiency };
     await this.#lengths.save();
     if (reason !== undefined) {
-      this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...(until === undefined ? {} : { until }) });
+      const why = { ...(until === undefined ? {} : { until }), ...(need === undefined ? {} : { need }) };
+      this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...why });
       const waits = (index: CaseIndex): boolean => this.#comparison.holds(index);
       await leaveProvisionalRows(this.#run, reason, this.#settings, (row) => this.#tell(row), waits);
     }
+    this.#spend.tell();
+    const spent = this.#spend.paid;
     const { cases } = await this.#run.caseCount();
     const counts = await this.#run.rowCounts();
     const totals = checkTally(cases, counts, this.#reported);
     const complete = counts.provisional === 0 && this.#intake.complete;
-    this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete, ...told });
+    this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete, spent, ...told });
     this.#events.flush();
     await this.#run.change({
       status: complete ? 'complete' : 'suspended',
@@ -368,8 +420,10 @@ class RunExecution {
       run: this.#run.id,
       totals,
       complete,
+      spent,
       ...told,
       ...(complete || reason === undefined ? {} : { stopReason: reason }),
+      ...(complete || need === undefined ? {} : { need }),
       ...(until === undefined ? {} : { until }),
     };
   }
@@ -379,11 +433,20 @@ class RunExecution {
     const at = this.#host.clock.now();
     this.#events.warn(error.message);
     this.#events.emit({ type: 'run-stop', at, reason: 'storage' });
+    this.#spend.tell();
+    const spent = this.#spend.paid;
     const planned = this.#total();
     const none = { passed: 0, failed: 0, error: 0, skipped: 0, provisional: 0, total: 0 };
     const totals = totalsOf(planned, { ...none, aborted: planned });
-    this.#events.emit({ type: 'run-end', run: this.#run.id, at, totals, complete: false });
-    return { run: this.#run.id, totals, complete: false, stopReason: 'storage', error: this.#stop.error ?? error };
+    this.#events.emit({ type: 'run-end', run: this.#run.id, at, totals, complete: false, spent });
+    return {
+      run: this.#run.id,
+      totals,
+      complete: false,
+      spent,
+      stopReason: 'storage',
+      error: this.#stop.error ?? error,
+    };
   }
 }
 

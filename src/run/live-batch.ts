@@ -1,6 +1,7 @@
 /** A batch as this process knows it, from its creation to its end. */
 import type { Case } from '../domain/case.ts';
 import type { Json } from '../domain/json.ts';
+import { budgetWords } from '../domain/measures.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import { type BatchCount, type BatchFacts, type BatchJob, type BatchStatus, iso } from './batch-job.ts';
 import { detailOf } from './conversation-case.ts';
@@ -28,7 +29,8 @@ export function finish(live: Live, outcome: RunOutcome, cancelled: boolean): voi
     return;
   }
   live.status = cancelled ? 'cancelled' : 'failed';
-  live.error = outcome.error?.message ?? stopped(outcome.stopReason ?? 'interrupted');
+  const why = outcome.need === undefined ? outcome.stopReason : `budget: ${budgetWords(outcome.need)}`;
+  live.error = outcome.error?.message ?? stopped(why ?? 'interrupted');
 }
 
 export const counting =

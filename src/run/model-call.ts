@@ -2,8 +2,8 @@
  * Job: one model call on its way: cache, lane, budget, intent, wire, bill.
  * Not its job: retries and pace (the lane's), journaling of the answer (the step's).
  *
- * Invariants: 1. After a stop or the case's own end nothing is sent. 2. Budget and intent are taken once per call, before
- * its first attempt. 3. A call that was cancelled by us throws `Suspended` and so leaves no answer behind. 4. It ends
+ * Invariants: 1. After a stop or the case's own end nothing is sent. 2. The intent is committed once per call, before its
+ * first attempt; the budget is asked before each attempt and settled after it. 3. A call that was cancelled by us throws `Suspended` and so leaves no answer behind. 4. It ends
  * when its signal aborts, whatever the provider does.
  */
 import type { ModelCall } from '../domain/effects.ts';
@@ -18,7 +18,7 @@ import type { Budget } from './budget.ts';
 import type { ModelLanes } from './model-lanes.ts';
 import { type RunStop, Suspended } from './run-stop.ts';
 import type { Performed, Sending } from './step.ts';
-import { mostOutput, TokenEstimator } from './token-estimate.ts';
+import { mostInput, mostOutput, TokenEstimator } from './token-estimate.ts';
 import type { WorkingTime } from './working-time.ts';
 
 /** Answers of earlier runs, when the user wants them used again. */
@@ -66,7 +66,10 @@ const failure = (code: 'aborted' | 'timeout' | 'program', message: string): Prov
   billed: code === 'aborted' ? 'no' : 'maybe',
 });
 
+/** Ended by us on the wire: what was sent may be billed. */
 const cancelled = failure('aborted', 'The call was cancelled.');
+/** Ended by us before anything was sent. */
+const unsent = failure('aborted', 'The call was not sent.');
 
 /** Runs one wire request; ends with the signal even when the provider does not. */
 function attempt(provider: string, request: ModelRequest, options: AttemptOptions): Promise<Outcome> {
@@ -118,10 +121,10 @@ const costOf = (provider: Provider, outcome: Outcome): number | null => {
   return cost ?? null;
 };
 
-/** What the cap must assume: an answer without usage, or a failure that may be billed, costs all that was reserved. */
-const booked = (outcome: Outcome, cost: number | null, reserved: number): number | null => {
-  if (outcome.kind === 'failure') return outcome.billed === 'maybe' ? reserved : 0;
-  return cost ?? (reserved > 0 ? reserved : null);
+/** What the cap must assume: an answer without a price, or a failure that may be billed, costs all that was reserved. */
+const booked = (provider: Provider, outcome: Outcome, reserved: number): number => {
+  if (outcome.kind === 'failure') return outcome.billed === 'maybe' || outcome === cancelled ? reserved : 0;
+  return costOf(provider, outcome) ?? reserved;
 };
 
 function estimatorOf(desk: CallDesk, provider: Provider): TokenEstimator {
@@ -156,33 +159,19 @@ export async function sendModelCall(
   if (known !== undefined) return known;
   const estimator = estimatorOf(desk, provider);
   const estimate = estimator.estimate(call.request, provider);
-  const most = { inputTokens: estimate.input, outputTokens: mostOutput(call.request, provider) };
-  const reserve = desk.budget.capped ? provider.price(most) : 0;
+  const outputTokens = mostOutput(call.request, provider);
+  const reserve = desk.budget.capped ? provider.price({ inputTokens: mostInput(call.request), outputTokens }) : 0;
   const over = (): boolean => desk.stop.starts.aborted || caller.signal.aborted;
-  let reserved: number | undefined;
   let latencyMs = 0;
 
-  const takeBudget = async (): Promise<boolean> => {
-    if (reserved !== undefined) return true;
-    if (reserve === undefined || !(await desk.budget.reserve(reserve))) {
-      desk.stop.stop('budget');
-      return false;
-    }
-    reserved = reserve;
-    return true;
-  };
-
-  const perform = async (signal: AbortSignal, onHead: (hints: RateHints) => void): Promise<Outcome> => {
-    if (over()) return cancelled;
-    caller.onSend();
-    if (!(await takeBudget()) || over()) return cancelled;
+  const onWire = async (signal: AbortSignal, onHead: (hints: RateHints) => void): Promise<Outcome> => {
     try {
       await sending.intend(reserve ?? 0);
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
       desk.stop.fail(cause);
     }
-    if (over()) return cancelled;
+    if (over()) return unsent;
     takeOff();
     const rested = caller.working.begin();
     desk.onFlight(call.provider, 1);
@@ -201,6 +190,24 @@ export async function sendModelCall(
     return outcome;
   };
 
+  const perform = async (signal: AbortSignal, onHead: (hints: RateHints) => void): Promise<Outcome> => {
+    if (over()) return unsent;
+    caller.onSend();
+    if (reserve === undefined) {
+      desk.stop.stop('budget');
+      return unsent;
+    }
+    if (!(await desk.budget.reserve(reserve))) return unsent;
+    let booking = 0;
+    try {
+      const outcome = over() ? unsent : await onWire(signal, onHead);
+      booking = booked(provider, outcome, reserve);
+      return outcome;
+    } finally {
+      desk.budget.settle(reserve, booking);
+    }
+  };
+
   const made = caller.made++;
   if (over()) throw new Suspended();
   const { outcome, times } = await desk.lanes.submit({
@@ -208,14 +215,12 @@ export async function sendModelCall(
     index: caller.index,
     path,
     estimate,
-    maxOutput: most.outputTokens,
+    maxOutput: outputTokens,
     expectedCalls: call.expectedCalls ?? Math.max(1, caller.expectedCalls - made),
     made,
     ...(caller.serial ? { serial: true } : {}),
     perform,
   });
-  const cost = costOf(provider, outcome);
-  if (reserved !== undefined) desk.budget.settle(reserved, booked(outcome, cost, reserved));
   if (outcome.kind === 'failure' && outcome.code === 'aborted' && over()) throw new Suspended();
   if (outcome.kind === 'reply') {
     estimator.learn(call.request, outcome.usage);
@@ -225,7 +230,7 @@ export async function sendModelCall(
     value: outcome,
     times: { ...times, latencyMs },
     ...usageOf(outcome),
-    costUsdMicros: cost,
+    costUsdMicros: costOf(provider, outcome),
     provider: call.provider,
     role: call.role,
     free: outcome.kind === 'failure' && outcome.billed === 'no',

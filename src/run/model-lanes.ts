@@ -1,7 +1,7 @@
 /** The lanes as a run sees them; `lanes.ts` binds the scheduler to the clock and offers this. */
 import type { StepTimes } from '../domain/effects.ts';
 import type { CaseIndex, LaneKey } from '../domain/ids.ts';
-import type { LearnedLimit } from '../domain/lane.ts';
+import type { LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
 import type { Provider, TokenEstimate } from '../domain/provider.ts';
 import type { Outcome, RateHints } from '../domain/reply.ts';
 import type { TimeSpent } from '../domain/run-efficiency.ts';
@@ -42,6 +42,8 @@ export interface ModelLanes {
   learned(lane: LaneKey): readonly LearnedLimit[];
   /** The limits the calls stood under, and where the time went since the lanes were made. */
   facts?(): LaneFacts;
+  /** How the lanes stand now. */
+  snapshot?(): readonly LaneSnapshot[];
   /** No new start, everything in flight is cancelled. */
   abort(reason: string): void;
   /** Frees timers; after `abort` or when nothing is left. */

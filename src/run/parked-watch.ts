@@ -31,6 +31,11 @@ export class ParkedWatch {
     };
   }
 
+  /** A call of the case waits for its lane or its answer. */
+  waits(index: CaseIndex): boolean {
+    return this.#cases.has(index);
+  }
+
   parkedForLong(lane: LaneKey | undefined, now: EpochMillis): boolean {
     const until = lane === undefined ? undefined : this.#parked.get(lane);
     return until !== undefined && until - now > this.#maxWaitMs;

@@ -4,6 +4,7 @@ import { assertNever } from '../domain/errors.ts';
 import type { Row } from '../domain/row.ts';
 import type { StopReason } from '../domain/run-event.ts';
 import type { RunStore } from '../store/store.ts';
+import { type Measures, measures } from './row-so-far.ts';
 import type { RunSettings } from './run-settings.ts';
 
 function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' | 'error'> {
@@ -18,7 +19,7 @@ function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' 
         error: { code: reason, message: `Evaluation exceeded max duration of ${settings.maxDurationMs}ms` },
       };
     case 'budget':
-      return aborted('The run reached its budget before this case was done.');
+      return aborted('The budget left no room for the next call of this case.');
     case 'interrupted':
       return aborted('The run was interrupted before this case was done.');
     case 'parked':
@@ -30,7 +31,9 @@ function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' 
   }
 }
 
-const rowFor = (one: Case, reason: StopReason, settings: RunSettings): Row => ({
+const nothing: Measures = { latencyMs: 0, queueMs: 0, backoffMs: 0, attempts: 0, costUsdMicros: 0 };
+
+const rowFor = (one: Case, measured: Measures, reason: StopReason, settings: RunSettings): Row => ({
   index: one.index,
   key: one.key,
   name: one.name,
@@ -40,15 +43,11 @@ const rowFor = (one: Case, reason: StopReason, settings: RunSettings): Row => ({
   ...explain(reason, settings),
   score: null,
   output: null,
-  latencyMs: 0,
-  queueMs: 0,
-  backoffMs: 0,
-  attempts: 0,
-  costUsdMicros: 0,
+  ...measured,
   provisional: true,
 });
 
-/** Writes them page by page and tells each one. Rows that wait for a comparison are shown as they are. */
+/** Writes them page by page, each with what its case took so far, and tells each one. Rows that wait for a comparison are shown as they are. */
 export async function leaveProvisionalRows(
   run: RunStore,
   reason: StopReason,
@@ -56,13 +55,15 @@ export async function leaveProvisionalRows(
   tell: (row: Row) => void,
   waits: (index: Row['index']) => boolean = () => false,
 ): Promise<void> {
+  const begun = await run.begun();
   for (let after = -1; ; ) {
     const open = await run.openCases({ byIndex: true, after, limit: 500 });
     const rows = await Promise.all(
       open.map(async ({ case: one }) => {
         const held = waits(one.index) ? (await run.rows({ after: one.index - 1, limit: 1 }))[0]?.row : undefined;
         if (held !== undefined) return held;
-        const row = rowFor(one, reason, settings);
+        const measured = begun.has(one.index) ? measures(await run.steps(one.index)) : nothing;
+        const row = rowFor(one, measured, reason, settings);
         await run.saveRow(row);
         return row;
       }),

@@ -8,6 +8,7 @@ import type { Case } from '../domain/case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Answer, StepRecord } from '../store/store.ts';
+import { CaseSums } from './case-sums.ts';
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -96,20 +97,14 @@ function contents(steps: readonly StepRecord[]): Pick<Row, 'output' | 'detail'> 
   return { output: null, detail: { conversation_history: history, total_turns: turns } };
 }
 
-function measures(
-  steps: readonly StepRecord[],
-): Pick<Row, 'latencyMs' | 'queueMs' | 'backoffMs' | 'attempts' | 'costUsdMicros'> {
-  const asked = steps.flatMap(({ kind, answer }) => (kind === 'model' && answer !== undefined ? [answer] : []));
-  const sum = (of: (answer: Answer) => number): number => asked.reduce((all, answer) => all + of(answer), 0);
-  return {
-    latencyMs: sum(({ times }) => times.latencyMs),
-    queueMs: sum(({ times }) => times.queueMs),
-    backoffMs: sum(({ times }) => times.backoffMs),
-    attempts: sum(({ times }) => times.attempts),
-    costUsdMicros: asked.some(({ costUsdMicros }) => costUsdMicros === null)
-      ? null
-      : sum(({ costUsdMicros }) => costUsdMicros ?? 0),
-  };
+/** What a case took. */
+export type Measures = Pick<Row, 'latencyMs' | 'queueMs' | 'backoffMs' | 'attempts' | 'costUsdMicros' | 'usage'>;
+
+/** The same sums as a finished case's row has: grading costs, but its time is not the case's. */
+export function measures(recorded: readonly StepRecord[]): Measures {
+  const sums = new CaseSums();
+  for (const { kind, answer } of newest(recorded)) if (answer !== undefined) sums.add({ kind, answer });
+  return sums.measured();
 }
 
 /** The case's row as far as its steps tell. */
@@ -125,7 +120,7 @@ export function rowSoFar(one: Case, recorded: readonly StepRecord[]): Row {
     status: 'aborted',
     score: null,
     ...contents(steps),
-    ...measures(steps),
+    ...measures(recorded),
     provisional: true,
   };
 }

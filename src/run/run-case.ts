@@ -2,15 +2,15 @@
 import type { Case } from '../domain/case.ts';
 import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { Usage } from '../domain/reply.ts';
 import type { Row } from '../domain/row.ts';
 import type { CaseWrites } from '../store/store.ts';
-import { createEffects } from './case-effects.ts';
+import { createEffects, unless } from './case-effects.ts';
 import { type CaseResult, type CaseRunners, playCase } from './case-runner.ts';
+import { CaseSums } from './case-sums.ts';
 import type { Journal } from './journal.ts';
 import type { CallDesk, Caller } from './model-call.ts';
 import { Pauses } from './pauses.ts';
-import { createStep, type StepEnd } from './step.ts';
+import { createStep, type Step, type StepEnd } from './step.ts';
 import { WorkingTime } from './working-time.ts';
 
 export interface CaseParts {
@@ -36,33 +36,7 @@ export type CaseEnd =
   | { readonly kind: 'row'; readonly row: Row; readonly writes?: CaseWrites; readonly calls: number }
   | { readonly kind: 'suspended' };
 
-/** Adds up a case's steps. */
-class Sums {
-  latencyMs = 0;
-  queueMs = 0;
-  backoffMs = 0;
-  attempts = 0;
-  calls = 0;
-  cost: number | null = 0;
-  usage: { -readonly [K in keyof Usage]: Usage[K] } | undefined;
-
-  add({ kind, answer }: StepEnd): void {
-    if (kind !== 'model') return;
-    this.calls++;
-    this.attempts += answer.times.attempts;
-    this.cost = this.cost === null || answer.costUsdMicros === null ? null : this.cost + answer.costUsdMicros;
-    for (const [name, tokens] of Object.entries(answer.usage ?? {}) as [keyof Usage, number][]) {
-      this.usage ??= {};
-      this.usage[name] = (this.usage[name] ?? 0) + tokens;
-    }
-    if (answer.path.startsWith('grade/')) return;
-    this.latencyMs += answer.times.latencyMs;
-    this.queueMs += answer.times.queueMs;
-    this.backoffMs += answer.times.backoffMs;
-  }
-}
-
-function rowOf(one: Case, result: CaseResult, sums: Sums): Row {
+function rowOf(one: Case, result: CaseResult, sums: CaseSums): Row {
   const { writes: _, ...rest } = result;
   return {
     index: one.index,
@@ -72,12 +46,7 @@ function rowOf(one: Case, result: CaseResult, sums: Sums): Row {
     column: one.column.position,
     repeat: one.repeat,
     ...rest,
-    latencyMs: sums.latencyMs,
-    queueMs: sums.queueMs,
-    backoffMs: sums.backoffMs,
-    attempts: sums.attempts,
-    ...(sums.usage === undefined ? {} : { usage: sums.usage }),
-    costUsdMicros: sums.cost,
+    ...sums.measured(),
   };
 }
 
@@ -88,10 +57,22 @@ const errorResult = (code: string, message: string): CaseResult => ({
   error: { code, message },
 });
 
+/** Notes the model calls that are under way. */
+const watched =
+  (step: Step, calls: Set<Promise<unknown>>): Step =>
+  (kind, path, request, effect) => {
+    const ends = step(kind, path, request, effect);
+    if (kind !== 'model') return ends;
+    calls.add(ends);
+    const over = (): void => void calls.delete(ends);
+    ends.then(over, over);
+    return ends;
+  };
+
 /** Plays a case with its effects and makes its row. */
 export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
   const { desk, journal, controller, timeoutMs } = parts;
-  const sums = new Sums();
+  const sums = new CaseSums();
   let timedOut = false;
   const working = new WorkingTime(desk.clock, timeoutMs, () => {
     timedOut = true;
@@ -117,7 +98,11 @@ export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
     if (end.replayed) working.addRecorded(end.answer.times);
   };
   const pauses = new Pauses(journal, desk.clock.now);
-  const step = createStep({ journal, name: `${parts.run}/${one.index}`, now: desk.clock.now, onEnd, pauses });
+  const calls = new Set<Promise<unknown>>();
+  const step = watched(
+    createStep({ journal, name: `${parts.run}/${one.index}`, now: desk.clock.now, onEnd, pauses }),
+    calls,
+  );
   const effects = { ...createEffects(desk, caller, step), pausedMs: () => pauses.totalMs };
   const progress = (note: string): void => parts.progress(note, desk.clock.now());
   const { registers, conversation } = parts;
@@ -127,6 +112,8 @@ export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
   } catch (cause) {
     result = errorResult('code', cause instanceof Error ? cause.message : String(cause));
   }
+  // A runner may give up while calls of its are on their way: what they cost belongs to the row too.
+  await unless(controller.signal, Promise.allSettled(calls)).catch(() => {});
   onSend();
   if (timedOut) result = errorResult('timeout', `Evaluation timed out after ${timeoutMs}ms`);
   else if (caller.interruption !== undefined) return { kind: 'suspended' };

@@ -13,11 +13,12 @@ import { type EpochMillis, type RunId, runId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
-import type { RunTotals, StopReason } from '../domain/run-event.ts';
+import type { BudgetNeed, RunSpend, RunTotals, StopReason } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Coalescer } from '../providers/coalesce.ts';
 import type { RunOwner, RunStore, Store } from '../store/store.ts';
 import type { StoreError } from '../store/store-errors.ts';
+import { isTooSmall } from './budget-words.ts';
 import type { CaseRunners } from './case-runner.ts';
 import type { RunObserver } from './event-log.ts';
 import { executeRun } from './execute-run.ts';
@@ -66,9 +67,13 @@ export interface RunOutcome {
   readonly run: RunId;
   readonly totals: RunTotals;
   readonly complete: boolean;
+  /** What the whole run has paid, earlier processes included. */
+  readonly spent: RunSpend;
   /** How close this sitting came to the least time it could have taken; absent when no call was made. */
   readonly efficiency?: RunEfficiency;
   readonly stopReason?: StopReason;
+  /** What the spend cap lacks, when it is the reason. */
+  readonly need?: BudgetNeed;
   /** When a run that waits for parked lanes can go on. */
   readonly until?: EpochMillis;
   /** Why the store failed, when it did. */
@@ -115,9 +120,14 @@ export async function runPlan(request: RunRequest, given: RunHost): Promise<RunO
     options: settingsJson(settings),
   });
   const traits = request.traits ?? traitsOf(request.cases);
-  return holdRun(run, host, () =>
-    executeRun({ run, host, settings, source: request.cases, traits, planned: request.planned, resumed: false }),
-  );
+  const execution = { run, host, settings, source: request.cases, traits, planned: request.planned, resumed: false };
+  try {
+    return await holdRun(run, host, () => executeRun(execution));
+  } catch (error) {
+    // Nothing was run: nothing is left behind.
+    if (isTooSmall(error)) await host.store.deleteRun(run.id);
+    throw error;
+  }
 }
 
 /**

@@ -19,6 +19,16 @@ function characters(request: ModelRequest): number {
   return sum;
 }
 
+/** No tokenizer makes more tokens than bytes; messages and tools bring a few of their own. */
+export function mostInput(request: ModelRequest): number {
+  if (request.kind !== 'chat') return Buffer.byteLength(request.input);
+  const parts = [request.prompt, request.tools, ...(request.messages ?? [])].filter((part) => part !== undefined);
+  return parts.reduce<number>(
+    (sum, part) => sum + 16 + Buffer.byteLength(typeof part === 'string' ? part : JSON.stringify(part)),
+    0,
+  );
+}
+
 /** The most an answer may have, as far as the request and the provider's own rule say it. */
 export const mostOutput = (request: ModelRequest, provider: Provider): number => {
   if (request.kind !== 'chat') return 0;

@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
-import { closeness } from '../tell-run.ts';
+import { closeness, stopCause } from '../tell-run.ts';
 import { cellWidth, type EvalFlags } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { type Continued, sourceOf } from './eval-past.ts';
@@ -55,7 +55,7 @@ export function evalExitCode({ outcome, totals }: EvalOutcome, env: CliContext['
 const totalsLine = ({ outcome, totals }: EvalOutcome): string => {
   const counts = `${totals.planned} cases: ${totals.passed} passed, ${totals.failed} failed, ${totals.errors} errors`;
   if (outcome.complete) return [counts, ...closeness(outcome)].join('\n');
-  return `${counts}, ${totals.aborted} open\nStopped (${outcome.stopReason}). Go on with: parlane eval --resume ${outcome.run}`;
+  return `${counts}, ${totals.aborted} open\nStopped (${stopCause(outcome)}). Go on with: parlane eval --resume ${outcome.run}`;
 };
 
 /** Plays the suite and tells how it went. */
@@ -107,8 +107,8 @@ async function tell(
   for (const path of suite.outputPath)
     await writeOutputs(resolve(context.cwd, path), result, suite, { startedAt, now: realClock.now() });
   if (flags.json === true) {
-    const { run, complete, efficiency } = result.outcome;
-    context.print(JSON.stringify({ run, totals: result.totals, complete, efficiency }));
+    const { run, complete, spent, efficiency } = result.outcome;
+    context.print(JSON.stringify({ run, totals: result.totals, complete, spent, efficiency }));
     return;
   }
   if (flags.table !== false) for (const line of await evalTable(result, cellWidth(flags))) context.print(line);

@@ -13,7 +13,7 @@ import { chooseRun, openExistingStore, storeOption } from '../open-project-store
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { type Revived, type RunFiles, reviveToPlay } from '../revivers.ts';
-import { closeness, outcomeJson } from '../tell-run.ts';
+import { closeness, outcomeJson, stopCause } from '../tell-run.ts';
 import { checkOutput, writeRunFile } from './export.ts';
 
 interface ResumeOptions {
@@ -33,12 +33,12 @@ const parseBudget = (text: string | undefined): { budgetUsdMicros?: number } => 
 };
 
 const summary = (outcome: RunOutcome): string => {
-  const { run, totals, complete, stopReason } = outcome;
+  const { run, totals, complete } = outcome;
   const { planned, passed, failed, errors, skipped, aborted } = totals;
   const counts = `${counted(planned, 'case')}: ${passed} passed, ${failed} failed, ${counted(errors, 'error')}, ${skipped} skipped, ${aborted} open`;
   return complete
     ? [counts, ...closeness(outcome)].join('\n')
-    : `${counts}\nStopped (${stopReason}). Go on with: parlane resume ${run}`;
+    : `${counts}\nStopped (${stopCause(outcome)}). Go on with: parlane resume ${run}`;
 };
 
 async function resume(

@@ -1,6 +1,6 @@
 import { type CaseIndex, caseNumber, type LaneKey } from '../../domain/ids.ts';
 import type { LaneSnapshot } from '../../domain/lane.ts';
-import { clock, counted, duration, money } from '../../domain/measures.ts';
+import { budgetWords, clock, counted, duration, money } from '../../domain/measures.ts';
 import { laneLabel } from '../lane-label.ts';
 import { casePanel, caseRoom, frameHeight, type ShownCase } from './case-panel.ts';
 import type { Panel } from './keymap.ts';
@@ -136,7 +136,7 @@ function notices(input: FrameInput, style: Style): string[] {
 export function stopWords(state: Pick<LiveState, 'stop'>): string {
   switch (state.stop?.reason) {
     case 'budget':
-      return 'the budget is used up';
+      return state.stop.need === undefined ? 'the budget is used up' : budgetWords(state.stop.need);
     case 'max-duration':
       return 'the time is up';
     case 'interrupted':

@@ -13,7 +13,7 @@ import type { LaneEvent } from '../../domain/lane.ts';
 import type { Resource } from '../../domain/reply.ts';
 import type { Row, RowStatus } from '../../domain/row.ts';
 import type { RunEfficiency } from '../../domain/run-efficiency.ts';
-import type { RunEvent, StopReason } from '../../domain/run-event.ts';
+import type { BudgetNeed, RunEvent, StopReason } from '../../domain/run-event.ts';
 import { failureReason } from '../failure-reason.ts';
 import { fillHistory, type LaneHistory, laneHistory, markRejected } from '../lane-history.ts';
 
@@ -98,7 +98,9 @@ export interface LiveState {
   /** The latest ones, oldest first; `warnings` tells how many there were. */
   readonly log: WarningNote[];
   warnings: number;
-  stop: { readonly reason: StopReason; readonly until: EpochMillis | undefined } | undefined;
+  stop:
+    | { readonly reason: StopReason; readonly until: EpochMillis | undefined; readonly need?: BudgetNeed | undefined }
+    | undefined;
   complete: boolean | undefined;
   efficiency: RunEfficiency | undefined;
 }
@@ -354,7 +356,7 @@ export function reduceLive(state: LiveState, event: RunEvent): void {
       state.warnings++;
       return;
     case 'run-stop':
-      state.stop = { reason: event.reason, until: event.until };
+      state.stop = { reason: event.reason, until: event.until, need: event.need };
       return;
     case 'run-end':
       endRun(state, event);

@@ -1,5 +1,5 @@
 import { caseNumber } from '../../domain/ids.ts';
-import { counted, duration, money } from '../../domain/measures.ts';
+import { budgetFlag, counted, duration, money } from '../../domain/measures.ts';
 import { efficiencyWords } from '../efficiency-words.ts';
 import { laneLabel } from '../lane-label.ts';
 import { stopWords } from './live-frame.ts';
@@ -160,7 +160,8 @@ function stopped(input: SummaryInput): string[] {
   if (state.complete !== false && state.stop === undefined) return [];
   const why = stopWords(state);
   const left = state.planned - state.passed - state.failed - state.errors - state.skipped;
-  const resume = input.resumeCommand === undefined ? '' : `  Continue:  ${input.resumeCommand}`;
+  const more = state.stop?.need === undefined ? '' : ` --budget ${budgetFlag(state.stop.need.enoughUsdMicros)}`;
+  const resume = input.resumeCommand === undefined ? '' : `  Continue:  ${input.resumeCommand}${more}`;
   return [`Stopped${why === '' ? '' : `: ${why}`}. ${counted(left, 'case')} left, nothing lost.${resume}`];
 }
 

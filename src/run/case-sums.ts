@@ -1,0 +1,41 @@
+/** What a case's steps took together, finished or not. What a fork kept of its parent was paid there. */
+import type { Usage } from '../domain/reply.ts';
+import type { Row } from '../domain/row.ts';
+import type { StepEnd } from './step.ts';
+
+export class CaseSums {
+  #latencyMs = 0;
+  #queueMs = 0;
+  #backoffMs = 0;
+  #attempts = 0;
+  #cost: number | null = 0;
+  #usage: { -readonly [K in keyof Usage]: Usage[K] } | undefined;
+  calls = 0;
+
+  add({ kind, answer }: Pick<StepEnd, 'kind' | 'answer'>): void {
+    if (kind !== 'model') return;
+    this.calls++;
+    this.#attempts += answer.times.attempts;
+    const cost = answer.pinned === true ? 0 : answer.costUsdMicros;
+    this.#cost = this.#cost === null || cost === null ? null : this.#cost + cost;
+    for (const [name, tokens] of Object.entries(answer.usage ?? {}) as [keyof Usage, number][]) {
+      this.#usage ??= {};
+      this.#usage[name] = (this.#usage[name] ?? 0) + tokens;
+    }
+    if (answer.path.startsWith('grade/')) return;
+    this.#latencyMs += answer.times.latencyMs;
+    this.#queueMs += answer.times.queueMs;
+    this.#backoffMs += answer.times.backoffMs;
+  }
+
+  measured(): Pick<Row, 'latencyMs' | 'queueMs' | 'backoffMs' | 'attempts' | 'usage' | 'costUsdMicros'> {
+    return {
+      latencyMs: this.#latencyMs,
+      queueMs: this.#queueMs,
+      backoffMs: this.#backoffMs,
+      attempts: this.#attempts,
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      costUsdMicros: this.#cost,
+    };
+  }
+}
