@@ -10,8 +10,10 @@ import { addCommand, newProgram } from './program.ts';
 function endUsage(error: CommanderError, context: CliContext, json: boolean): void {
   context.exit(error.exitCode === 0 ? exitCodes.passed : exitCodes.badInput);
   if (json && error.exitCode !== 0) {
-    const message = error.message.replace(/^error: /, '');
-    context.print(JSON.stringify({ error: { code: 'cli/usage', message, cure: 'See --help.', fields: {} } }));
+    // The parser puts what was meant on a line of its own, in brackets.
+    const [message = '', ...meant] = error.message.replace(/^error: /, '').split('\n');
+    const cure = meant.length === 0 ? 'See --help.' : meant.join(' ').replace(/^\((.*)\)$/, '$1');
+    context.print(JSON.stringify({ error: { code: 'cli/usage', message, cure, fields: {} } }));
   }
 }
 

@@ -13,7 +13,7 @@ import { namedProviders } from './doctor/provider-health.ts';
 /** What went wrong and its cure, without the full stops of sentences. */
 export function wordsOf(error: ParlaneError): { readonly message: string; readonly hint?: string } {
   const bare = (text: string): string => text.trim().replace(/\.$/, '');
-  const what = bare(error.message.slice(0, error.message.length - error.cure.length));
+  const what = bare(error.what);
   const message = error.code === 'provider/unknown' ? `${what[0]?.toLowerCase() ?? ''}${what.slice(1)}` : what;
   return { message, ...(error.cure === '' ? {} : { hint: bare(error.cure) }) };
 }

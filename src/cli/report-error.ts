@@ -11,9 +11,11 @@ export interface ErrorStyle {
 }
 
 const asJson = (error: unknown): string => {
-  const { code, message, cure, fields } =
-    error instanceof ParlaneError ? error : { code: 'bug/unexpected', message: String(error), cure: '', fields: {} };
-  return JSON.stringify({ error: { code, message, cure, fields } });
+  const { code, what, cure, fields } =
+    error instanceof ParlaneError
+      ? error
+      : { code: 'bug/unexpected', what: String(error), cure: 'Run the same command with --debug.', fields: {} };
+  return JSON.stringify({ error: { code, message: what, cure, fields } });
 };
 
 const asText = (error: unknown, debug: boolean): string => {

@@ -26,7 +26,13 @@ describe.each(names)('parlane %s', (name) => {
     expect(out).toBe('');
     expect(code).toBe(2);
     const told = await commandLine({ cwd }, name, ...(needed[name] ?? []), '--json', '--plan-it');
-    expect(JSON.parse(told.out)).toMatchObject({ error: { code: 'cli/usage' } });
+    expect(JSON.parse(told.out)).toMatchObject({
+      error: {
+        code: 'cli/usage',
+        message: "unknown option '--plan-it'",
+        cure: expect.stringMatching(/^(?:See|Did you)/),
+      },
+    });
     expect(told).toMatchObject({ code: 2, err: '' });
   });
 });
@@ -41,6 +47,21 @@ describe('the command line', () => {
   ])('%j', async (args, message) => {
     const { err, code } = await commandLine({ cwd: tmpdir() }, ...args);
     expect(err).toMatch(message);
+    expect(code).toBe(2);
+  });
+});
+
+describe('an error as JSON', () => {
+  it.each([
+    [['rnu'], { code: 'cli/usage', message: "unknown command 'rnu'", cure: 'Did you mean run?' }],
+    [['frobnicate'], { code: 'cli/usage', message: "unknown command 'frobnicate'", cure: 'See --help.' }],
+    [
+      ['show', '1', '--store', '/nonexist'],
+      { code: 'store/missing', message: 'There is no store at /nonexist.', cure: 'Check the path after --store.' },
+    ],
+  ])('%j tells what happened and what to do apart', async (args, error) => {
+    const { out, code } = await commandLine({ cwd: tmpdir() }, ...args, '--json');
+    expect(JSON.parse(out).error).toMatchObject(error);
     expect(code).toBe(2);
   });
 });

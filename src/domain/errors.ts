@@ -4,6 +4,8 @@
  */
 export class ParlaneError extends Error {
   readonly code: string;
+  /** What happened, without the cure. */
+  readonly what: string;
   /** What the person can do about it, one sentence. */
   readonly cure: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -12,6 +14,7 @@ export class ParlaneError extends Error {
     super(cure === '' ? what : `${what} ${cure}`);
     this.name = 'ParlaneError';
     this.code = code;
+    this.what = what;
     this.cure = cure;
     this.fields = fields;
   }

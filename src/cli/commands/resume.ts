@@ -79,9 +79,9 @@ async function makeProviders(store: Store, id: RunId, { provider }: Revived): Pr
       await provider(name);
     } catch (error) {
       if (!(error instanceof ParlaneError) || error.code !== 'provider/missing-key') throw error;
-      const { message, code, fields } = error;
+      const { what, code, fields } = error;
       const cure = `A key that stands in a config is not kept with its runs; parlane eval --resume ${id} reads the config again.`;
-      throw new ParlaneError(code, message, cure, fields);
+      throw new ParlaneError(code, what, cure, fields);
     }
   }
 }
