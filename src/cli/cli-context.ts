@@ -4,6 +4,7 @@ import { openOutputs } from '../platform/outputs.ts';
 /** Where output goes, as far as it matters for how it looks. */
 export interface Terminal {
   readonly isTTY: boolean;
+  /** Infinite where there is no terminal: what goes into a pipe or a file is neither cut nor broken into lines. */
   readonly columns: number;
 }
 
@@ -41,8 +42,14 @@ export interface CliContext {
   exit(code: number): void;
 }
 
-/** What a text takes when nobody says how wide the terminal is. */
+/** Of a terminal that does not say how wide it is. */
 const defaultColumns = 80;
+
+function processTerminal({ isTTY, columns }: { isTTY?: boolean; columns?: number }): Terminal {
+  return isTTY === true
+    ? { isTTY, columns: columns || defaultColumns }
+    : { isTTY: false, columns: Number.POSITIVE_INFINITY };
+}
 
 /** A view hides the cursor; a process that ends at once gives it back all the same. */
 const showCursor = '\u001b[?25h';
@@ -80,7 +87,7 @@ export const processContext = (): CliContext => ({
   ...(process.stderr.isTTY === true && process.stdin.isTTY === true ? { confirm } : {}),
   env: process.env,
   cwd: process.cwd(),
-  terminal: { isTTY: process.stdout.isTTY === true, columns: process.stdout.columns || defaultColumns },
+  terminal: processTerminal(process.stdout),
   ...openOutputs(process.stdout, process.stderr),
   openFile: async (path) => (await import('../platform/browser.ts')).openInBrowser(path, process.env),
   exit: (code) => {

@@ -1,7 +1,9 @@
 /** Two stored runs -> their comparison; rows stream by, so that memory grows with cases and not with their texts. */
+
 import { type Comparison, compareRuns } from '../compare/compare-runs.ts';
 import { type RunSide, runSide } from '../compare/run-side.ts';
 import { ParlaneError } from '../domain/errors.ts';
+import type { RunId } from '../domain/ids.ts';
 import { singleLine } from '../reporters/terminal/text-width.ts';
 import { readRun } from '../run/read-run.ts';
 import { findRun } from '../run/run-plan.ts';
@@ -20,14 +22,25 @@ async function sideOf(store: Store, record: RunRecord): Promise<RunSide> {
 }
 
 /** What a run is measured against unless told: the baseline, else the run before it; of the same suite where there is one. */
-async function partnerOf(store: Store, after: RunRecord): Promise<RunRecord> {
+async function findPartner(store: Store, after: RunRecord): Promise<RunRecord | undefined> {
   const others = (await ownRuns(store)).filter(({ id }) => id !== after.id);
   const baseline = others.find((run) => run.baseline === true);
   if (baseline !== undefined) return baseline;
   const earlier = others.filter(
     ({ createdAt, id }) => createdAt < after.createdAt || (createdAt === after.createdAt && id < after.id),
   );
-  const before = earlier.find(({ name }) => name === after.name) ?? earlier[0];
+  return earlier.find(({ name }) => name === after.name) ?? earlier[0];
+}
+
+/** Whether `parlane compare` has something of the same suite, or a baseline, to compare this run with. */
+export async function isComparable(store: Store, id: RunId): Promise<boolean> {
+  const after = (await ownRuns(store)).find((run) => run.id === id);
+  const before = after === undefined ? undefined : await findPartner(store, after);
+  return before !== undefined && (before.baseline === true || before.name === after?.name);
+}
+
+async function partnerOf(store: Store, after: RunRecord): Promise<RunRecord> {
+  const before = await findPartner(store, after);
   if (before !== undefined) return before;
   throw new ParlaneError(
     'compare/one-run',

@@ -191,6 +191,37 @@ describe('what parlane eval prints and writes', () => {
     expect(out).toContain('hi aaaa…\n');
   });
 
+  it('numbers its rows, names prompts where there are several, and cuts nothing in a pipe', async () => {
+    const long = 'word '.repeat(40).trim();
+    config(good.replace('["hi {{x}}"]', '["hi {{x}}", "hello {{x}}"]').replace('x: a', `x: ${long} a`));
+    const { out } = await parlane(['eval', '--no-write']);
+    expect(out).toMatch(/^PASS {3}#1 .* \[echo, hi \{\{x\}\}\] {2}hi word .* word a\n/);
+    expect(out).toMatch(/\nPASS {3}#2 .* \[echo, hello \{\{x\}\}\] {2}hello word/);
+    expect(out).not.toContain('…');
+    expect(out).not.toContain('parlane show');
+  });
+
+  it('ends with what can be done next and with its run, in singular and plural', async () => {
+    config(good);
+    const first = await parlane(['eval']);
+    expect(first.out).toMatch(/1 case: 1 passed, 0 failed, 0 errors {3}\$0\.00\n/);
+    expect(first.out).toMatch(/\nReport {8}npx parlane export (\S+) --format html\nrun \1$/);
+    mixed();
+    const { out } = await parlane(['eval', '--no-cache']);
+    expect(out).toMatch(/3 cases: 1 passed, 1 failed, 1 error {3}/);
+    expect(out).toMatch(/\nLook closer {3}npx parlane show 2\n/);
+    expect(out).toMatch(/\nErrors again {2}npx parlane eval --retry-errors\n/);
+    expect(out).toMatch(/\nCompare {7}npx parlane compare\nrun \S+$/);
+  });
+
+  it('tells its cost as JSON', async () => {
+    config(good);
+    expect(JSON.parse((await parlane(['eval', '--json'])).out)).toMatchObject({
+      complete: true,
+      spent: { usdMicros: 0 },
+    });
+  });
+
   it('refuses a result file of an unknown kind before anything is paid for', async () => {
     mixed();
     expect((await parlane(['eval', '-o', 'r.xlsx'])).code).toBe(2);
@@ -214,7 +245,7 @@ describe('parlane check', () => {
 
   it('says that nothing is wrong and how many cases there are', async () => {
     config(good);
-    expect(await parlane(['check'])).toMatchObject({ code: 0, out: 'No problems. 1 cases; nothing was sent.' });
+    expect(await parlane(['check'])).toMatchObject({ code: 0, out: 'No problems. 1 case; nothing was sent.' });
   });
 
   it('refuses unknown keys and assertions, as text and as JSON', async () => {

@@ -37,7 +37,7 @@ const parlaneOn = async (
   const context: CliContext = {
     env: {},
     cwd,
-    terminal: { isTTY: false, columns: 80 },
+    terminal: { isTTY: false, columns: Number.POSITIVE_INFINITY },
     ...(clock === undefined ? {} : { clock }),
     print: (text) => {
       said.out += `${text}\n`;
@@ -75,6 +75,18 @@ ${more}`,
   );
 
 describe('parlane run', () => {
+  it('counts what it is going to run, and offers a comparison once there are two runs', async () => {
+    config();
+    const first = await parlane('run', '--no-forecast', '--only', 'pear');
+    expect(first.err).toMatch(/parlane\.yaml {2}ok {2}\(2 test cases\)\n/);
+    expect(first.out).not.toContain('parlane compare');
+    const second = await parlane('run', '--no-forecast', '--only', 'buys apples');
+    expect(second.err).toMatch(/parlane\.yaml {2}ok {2}\(2 conversations\)\n/);
+    expect(second.out).toMatch(/Compare +npx parlane compare/);
+    const stopped = await parlane('run', '--no-forecast', '--max-time', '1ms');
+    expect(stopped).toMatchObject({ code: 3, out: expect.not.stringContaining('parlane compare') });
+  });
+
   it('runs evals and conversations of one file through the same lanes, forecast before and summary after', async () => {
     config();
     const { code, out, err } = await parlane('run');

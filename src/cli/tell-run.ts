@@ -3,28 +3,38 @@ import type { Forecast } from '../domain/forecast.ts';
 import { budgetWords } from '../domain/measures.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import { efficiencyWords } from '../reporters/efficiency-words.ts';
+import { styleFor } from '../reporters/terminal/style.ts';
 import { summaryLines } from '../reporters/terminal/summary.ts';
 import type { RunOutcome } from '../run/run-plan.ts';
+import type { Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
+import { isComparable } from './compare-stored-runs.ts';
 import type { Watch } from './watch-run.ts';
 
 /** How people call the program in the next steps that are suggested to them. */
 export const called = 'npx parlane';
 
-export function tellRun(
+export interface Told {
+  readonly watch: Watch;
+  readonly code: number;
+  readonly store: Store;
+  readonly forecast?: Forecast | undefined;
+}
+
+export async function tellRun(
   outcome: RunOutcome,
-  watch: Watch,
-  code: number,
+  { watch, code, store, forecast }: Told,
   context: CliContext,
-  forecast?: Forecast | undefined,
-): void {
+): Promise<void> {
+  const { terminal, env } = context;
   const cost = forecast?.costUsdMicros?.likely;
   const lines = summaryLines({
     state: watch.state,
-    width: watch.width,
-    style: watch.style,
+    width: terminal.columns,
+    style: styleFor({ isTTY: terminal.isTTY, env }),
     exitCode: code,
     command: called,
+    comparable: outcome.complete && (await isComparable(store, outcome.run)),
     ...(forecast === undefined ? {} : { expectedMs: forecast.timeMs.likely }),
     ...(cost === undefined ? {} : { expectedUsdMicros: cost }),
     ...(outcome.complete ? {} : { resumeCommand: `${called} resume ${outcome.run}` }),

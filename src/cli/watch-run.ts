@@ -31,15 +31,12 @@ export interface WatchOptions {
 export interface Watch {
   readonly observe: (event: RunEvent) => void;
   readonly state: LiveState;
-  readonly style: Style;
-  readonly width: number;
   /** Tells people something; in a live view above it, where it stays. */
   readonly say: (text: string) => void;
   finish(): Promise<void>;
 }
 
-export const styleOf = (context: CliContext): Style =>
-  styleFor({ isTTY: context.screen !== undefined, env: context.env });
+const styleOf = (context: CliContext): Style => styleFor({ isTTY: context.screen !== undefined, env: context.env });
 
 export function watchRun(context: CliContext, options: WatchOptions): Watch {
   const state = liveState();
@@ -47,8 +44,6 @@ export function watchRun(context: CliContext, options: WatchOptions): Watch {
   const { observer, unkey, say = context.complain } = watching(context, options, style);
   return {
     state,
-    style,
-    width: context.screen?.columns() ?? 80,
     say,
     observe(event) {
       reduceLive(state, event);

@@ -69,6 +69,8 @@ export interface Project extends ProjectHost {
   readonly evals: EvalPlan | undefined;
   readonly batches: readonly ProjectBatch[];
   readonly planned: number;
+  /** How many of the planned cases are conversations. */
+  readonly conversations: number;
   readonly traits: EvalPlan['traits'];
   readonly snapshot: Json;
   readonly settings: Partial<RunSettings>;
@@ -106,6 +108,7 @@ export async function openProject(given: ProjectOptions): Promise<Project> {
       options.keep === undefined
         ? (evals?.planned ?? 0) + conversations.length
         : (await countKept(evals, kept)) + chosen.length,
+    conversations: chosen.length,
     traits: evals?.traits ?? nothingToOrder,
     snapshot: {
       kind: 'project',

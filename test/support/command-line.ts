@@ -14,7 +14,7 @@ export interface Place {
   readonly terminal?: CliContext['terminal'];
 }
 
-export function testContext({ cwd, env = {}, terminal = { isTTY: false, columns: 80 } }: Place): {
+export function testContext({ cwd, env = {}, terminal = { isTTY: false, columns: Number.POSITIVE_INFINITY } }: Place): {
   context: CliContext;
   said: { code: number; out: string; err: string };
 } {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
 import { editorSchema } from '../../config/schema.ts';
+import { counted } from '../../domain/measures.ts';
 import { type CheckedProject, checkProject } from '../check-project.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -33,7 +34,7 @@ async function run(options: CheckOptions, context: CliContext): Promise<void> {
     if (problems.length > 0) context.complain(problemReport(problems));
     context.print(
       problems.length === 0
-        ? `No problems. ${planned} cases; nothing was sent.`
+        ? `No problems. ${counted(planned, 'case')}; nothing was sent.`
         : `${problems.length} problem${problems.length === 1 ? '' : 's'}.`,
     );
   }

@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import { caseNumber } from '../../domain/ids.ts';
+import { counted, money } from '../../domain/measures.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { realClock } from '../../platform/clock.ts';
@@ -13,9 +14,10 @@ import { type EvalOutcome, evaluate } from '../../run/evaluate.ts';
 import { openResponseCache } from '../../store/response-cache.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
+import { isComparable } from '../compare-stored-runs.ts';
 import { exitCodes } from '../exit-code.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
-import { closeness, stopCause } from '../tell-run.ts';
+import { called, closeness, stopCause } from '../tell-run.ts';
 import { cellWidth, type EvalFlags } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { type Continued, sourceOf } from './eval-past.ts';
@@ -32,6 +34,10 @@ export interface EvalSession {
   readonly past: Continued | undefined;
   readonly configs: readonly string[];
 }
+
+/** Widest cells of the table and of metrics on a terminal; in a pipe or a file nothing is cut. */
+const terminalCell = 60;
+const terminalMetric = 40;
 
 /** A line for every row, for those who ask for it. */
 const rowLines =
@@ -52,11 +58,32 @@ export function evalExitCode({ outcome, totals }: EvalOutcome, env: CliContext['
   return own >= 0 && own <= 255 ? own : exitCodes.failed;
 }
 
-const totalsLine = ({ outcome, totals }: EvalOutcome): string => {
-  const counts = `${totals.planned} cases: ${totals.passed} passed, ${totals.failed} failed, ${totals.errors} errors`;
-  if (outcome.complete) return [counts, ...closeness(outcome)].join('\n');
-  return `${counts}, ${totals.aborted} open\nStopped (${stopCause(outcome)}). Go on with: parlane eval --resume ${outcome.run}`;
-};
+function totalsLine({ outcome, totals }: EvalOutcome): string {
+  const { usdMicros, unknown } = outcome.spent;
+  const cost = unknown > 0 ? 'price unknown' : money(usdMicros);
+  const counts = `${counted(totals.planned, 'case')}: ${totals.passed} passed, ${totals.failed} failed, ${counted(totals.errors, 'error')}`;
+  if (outcome.complete) return [`${counts}   ${cost}`, ...closeness(outcome)].join('\n');
+  return `${counts}, ${totals.aborted} open   ${cost}\nStopped (${stopCause(outcome)}). Go on with: parlane eval --resume ${outcome.run}`;
+}
+
+/** The case that needs looking at first. */
+async function firstBad(result: EvalOutcome): Promise<number | undefined> {
+  for await (const { row } of result.rows())
+    if (row.status === 'failed' || row.status === 'error') return caseNumber(row.index);
+  return undefined;
+}
+
+/** What one can do with an eval that is kept. */
+async function nextSteps(result: EvalOutcome, store: Store): Promise<string[]> {
+  const { run, complete } = result.outcome;
+  const bad = await firstBad(result);
+  const steps: [string, string][] = [];
+  if (bad !== undefined) steps.push(['Look closer', `show ${bad}`]);
+  steps.push(['Report', `export ${run} --format html`]);
+  if (complete && result.totals.errors > 0) steps.push(['Errors again', 'eval --retry-errors']);
+  if (complete && (await isComparable(store, run))) steps.push(['Compare', 'compare']);
+  return [...steps.map(([what, how]) => `${what.padEnd(14)}${called} ${how}`), `run ${run}`];
+}
 
 /** Plays the suite and tells how it went. */
 export async function play(suite: Suite, session: EvalSession): Promise<EvalOutcome> {
@@ -101,7 +128,7 @@ export async function play(suite: Suite, session: EvalSession): Promise<EvalOutc
 async function tell(
   result: EvalOutcome,
   suite: Suite,
-  { flags, context }: EvalSession,
+  { flags, context, store }: EvalSession,
   startedAt: number,
 ): Promise<void> {
   for (const path of suite.outputPath)
@@ -111,8 +138,12 @@ async function tell(
     context.print(JSON.stringify({ run, totals: result.totals, complete, spent, efficiency }));
     return;
   }
-  if (flags.table !== false) for (const line of await evalTable(result, cellWidth(flags))) context.print(line);
-  for (const line of metricLines(await result.prompts())) context.print(line);
+  const { isTTY } = context.terminal;
+  const widest = cellWidth(flags) ?? (isTTY ? terminalCell : undefined);
+  if (flags.table !== false) for (const line of await evalTable(result, widest)) context.print(line);
+  const metrics = metricLines(await result.prompts(), isTTY ? terminalMetric : Number.POSITIVE_INFINITY);
+  for (const line of metrics) context.print(line);
   context.print(totalsLine(result));
   for (const path of suite.outputPath) context.print(`Written: ${path}`);
+  if (flags.write !== false) context.print((await nextSteps(result, store)).join('\n'));
 }

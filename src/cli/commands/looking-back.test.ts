@@ -57,12 +57,17 @@ describe('show', () => {
 
   it('shows a transcript with folded tools, one turn of it, or everything, and nothing that steers the terminal', async () => {
     await twoRuns();
-    const { out } = await parlane('show', '18', '--run', first);
+    const terminal = { isTTY: true, columns: 80 };
+    const { out } = await parlaneAt({ terminal }, 'show', '18', '--run', first, '--plain');
     expect(out).toContain('> lookup_order(id: "A-1007")');
     expect(out).toContain('fork 18 --after');
     expect(out).not.toContain('folded away because it is long');
     expect(out).not.toMatch(/[\u001b\u0007]|owned/);
-    expect((await parlane('show', '18', '--run', first, '--unfold')).out).toContain('folded away because');
+    const unfolded = await parlaneAt({ terminal }, 'show', '18', '--run', first, '--unfold');
+    expect(unfolded.out).toContain('folded away because');
+    const piped = (await parlane('show', '18', '--run', first)).out;
+    expect(piped).toMatch(/lookup_order\(id: "A-1007"\) -> .*folded away because it is long"\}\n/);
+    expect(piped).not.toContain('tools are folded');
     const turn = (await parlane('show', '18', '--run', first, '--turn', '1')).out;
     expect(turn).toContain('Parcel desk');
     expect(turn).not.toContain('money today');

@@ -4,6 +4,7 @@ import type { Forecast } from '../../domain/forecast.ts';
 import { counted, duration, money } from '../../domain/measures.ts';
 import { bundledPrices } from '../../providers/prices.ts';
 import { forecastTable } from '../../reporters/terminal/forecast-table.ts';
+import { styleFor } from '../../reporters/terminal/style.ts';
 import { forecastProject } from '../../run/forecast-project.ts';
 import { findRun } from '../../run/run-plan.ts';
 import type { RunRecord } from '../../store/store.ts';
@@ -15,7 +16,6 @@ import { pilotCases, playProject } from '../play-project.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { addProjectFlags, type ProjectFlags } from '../run-options.ts';
 import type { ScenarioFlags } from '../scenario-suite.ts';
-import { styleOf } from '../watch-run.ts';
 
 interface Pilot {
   readonly run: RunRecord;
@@ -73,7 +73,10 @@ async function plan(file: string | undefined, options: PlanOptions, context: Cli
       context.print(JSON.stringify({ ...(changed ?? forecast), ...without, ...sent }));
       return;
     }
-    const table = forecastTable(changed ?? forecast, { width: context.terminal.columns, style: styleOf(context) });
+    const table = forecastTable(changed ?? forecast, {
+      width: context.terminal.columns,
+      style: styleFor({ isTTY: context.terminal.isTTY, env: context.env }),
+    });
     context.print(
       [...table, ...(changed === undefined ? [] : [sooner(forecast, changed)]), sentWords(pilot)].join('\n'),
     );

@@ -38,7 +38,7 @@ async function rescore(name: string | undefined, options: RescoreOptions, contex
       const code = exitCodeOf(result);
       context.exit(code);
       if (options.json === true) context.print(JSON.stringify({ ...outcomeJson(result), of: record.id }));
-      else tellRun(result, watch, code, context);
+      else await tellRun(result, { watch, code, store }, context);
     } finally {
       await revived.close();
     }

@@ -68,7 +68,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
       const code = exitCodeOf(result);
       context.exit(code);
       if (options.json === true) context.print(JSON.stringify({ ...outcomeJson(result), of: run.id }));
-      else tellRun(result, watch, code, context);
+      else await tellRun(result, { watch, code, store }, context);
     } finally {
       await revived.close();
     }

@@ -66,7 +66,7 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
     const worse = before !== undefined && (await tellWorse(store, before, result, show === 'events', context));
     const ends = options.exitZero === true ? exitCodes.passed : worse && code === 0 ? exitCodes.failed : code;
     context.exit(ends);
-    if (show !== 'events') tellRun(result, watch, ends, context, forecast);
+    if (show !== 'events') await tellRun(result, { watch, code: ends, store, forecast }, context);
     await writeFiles(store, result, options, context);
   } finally {
     await opened.close();
@@ -74,14 +74,16 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
 }
 
 function announce({ project, configs }: RunProject, forecast: Forecast | undefined, context: CliContext): void {
-  const conversations = project.planned - (project.evals?.planned ?? 0);
+  const { planned, conversations } = project;
   const parts = [
-    ...(project.evals === undefined ? [] : [counted(project.evals.planned, 'test case')]),
-    ...(project.batches.length === 0 ? [] : [counted(Math.max(0, conversations), 'conversation')]),
+    ...(planned === conversations ? [] : [counted(planned - conversations, 'test case')]),
+    ...(conversations === 0 ? [] : [counted(conversations, 'conversation')]),
   ];
   context.complain(`${configs[0] ?? 'config'}  ok  (${parts.join(' + ')})`);
   if (forecast === undefined) return;
-  context.complain(`\n${forecastTable(forecast, { width: context.screen?.columns() ?? 80 }).join('\n')}\n`);
+  context.complain(
+    `\n${forecastTable(forecast, { width: context.screen?.columns() ?? Number.POSITIVE_INFINITY }).join('\n')}\n`,
+  );
 }
 
 /** Money is asked about before it is spent; without anybody to ask, `--yes` or a budget must have said it. */

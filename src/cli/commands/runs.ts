@@ -60,7 +60,7 @@ const line = (one: Listed): string => {
   const when = new Date(record.createdAt).toISOString().slice(0, 16).replace('T', ' ');
   const answered = counts.passed + counts.failed;
   const rate = answered === 0 ? '' : ` (${percent(counts.passed / answered)})`;
-  const verdict = `${counts.passed} passed${rate}, ${counts.failed} failed, ${counts.error} errors`;
+  const verdict = `${counts.passed} passed${rate}, ${counts.failed} failed, ${counted(counts.error, 'error')}`;
   const cost = spent.unknown > 0 ? 'price unknown' : money(spent.usdMicros);
   return `${record.id}  ${when}  ${record.status.padEnd(9)}  ${progress(one)}; ${verdict}  ${cost}  ${remarks(one)}`.trimEnd();
 };

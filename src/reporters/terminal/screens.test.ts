@@ -30,11 +30,21 @@ describe('the summary after a run', () => {
     exitCode: 100,
     expectedMs: 90_000,
     command: 'npx parlane',
+    comparable: true,
     ...more,
   });
 
   it.each([80, 160])('looks as agreed at %i columns', async (width) => {
     await expect(text(summaryLines(input({ width })))).toMatchFileSnapshot(`golden/summary-${width}.txt`);
+  });
+
+  it('offers a comparison only when there is something to compare with', () => {
+    expect(text(summaryLines(input()))).toContain('npx parlane compare');
+    expect(text(summaryLines(input({ comparable: false })))).not.toContain('npx parlane compare');
+  });
+
+  it('cuts nothing where there is no terminal', () => {
+    expect(text(summaryLines(input({ width: Number.POSITIVE_INFINITY })))).not.toContain('…');
   });
 
   it('tells how far the forecast was off', () => {

@@ -21,6 +21,8 @@ export interface SummaryInput {
   readonly exitCode: number;
   /** How the person calls the program, for the next steps: `npx parlane`. */
   readonly command?: string;
+  /** There is a run to compare it with. */
+  readonly comparable?: boolean;
   /** What continues this run, when it was stopped. */
   readonly resumeCommand?: string;
   /** Longest list of failures. */
@@ -123,7 +125,7 @@ function nextSteps(input: SummaryInput, style: Style): string[] {
   steps.push(['Report', `${command} export ${state.run} --format html`]);
   if (state.failed > 0) steps.push(['Run it again', `${command} run --failed`]);
   else if (state.errors > 0) steps.push(['Run it again', `${command} run --errors`]);
-  steps.push(['Compare', `${command} compare`]);
+  if (input.comparable === true) steps.push(['Compare', `${command} compare`]);
   const cells = steps.map(([what, how]) => `${what.padEnd(14)}${how}`);
   const wide = Math.max(...cells.map(textWidth)) + 3;
   if (wide * 2 > width) return ['', ...cells.map((cell) => style.faint(cell))];

@@ -160,7 +160,9 @@ function conversationLines(
     if (entry.side === 'agent') agent = entry.agent;
   }
   if (view.error !== '') lines.push(style.bad(`error  ${singleLine(view.error)}`));
-  const folded = options.unfold !== true && view.entries.some((entry) => entry.tools.length > 0);
+  // Without a terminal's width every folded line is whole.
+  const folds = options.unfold !== true && Number.isFinite(options.width);
+  const folded = folds && view.entries.some((entry) => entry.tools.length > 0);
   if (folded)
     lines.push(style.faint(`           (tools are folded; ${options.unfoldBy ?? '--unfold'} shows them whole)`));
   return lines;

@@ -1,4 +1,4 @@
-/** What commands do when nobody reads what they print: `parlane runs | true`. */
+/** What commands print into a pipe, and what they do when nobody reads it: `parlane runs | true`. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,9 +27,12 @@ interface Ended {
   readonly err: string;
 }
 
+const start = (...args: readonly string[]) =>
+  spawn(process.execPath, [launcher, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+
 /** Runs a command whose reader is gone before it says a word. */
 async function unread(...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [launcher, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = start(...args);
   child.stdout.destroy();
   let err = '';
   child.stderr.on('data', (piece) => {
@@ -45,6 +48,22 @@ const newest = async () => {
   await store.close();
   return run;
 };
+
+describe('into a pipe', () => {
+  it.each([
+    ['show 1', /^ {2}x{400000}$/m],
+    ['plan', /LANE +CASES +CALLS +TOKENS +BOUND BY +TIME +COST\n.*sim:echo\?latency=50ms/],
+  ])('%s cuts and breaks nothing', async (line, whole) => {
+    const child = start(...line.split(' '));
+    let out = '';
+    child.stdout.on('data', (piece) => {
+      out += String(piece);
+    });
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(whole.test(out), out.slice(0, 2000)).toBe(true);
+    expect(out).not.toContain('…');
+  });
+});
 
 describe('when nobody reads any more', () => {
   it.each([
