@@ -202,15 +202,19 @@ const questions: readonly (readonly [RegExp, string])[] = [
   [/name/i, 'May I have your name, please?'],
 ];
 
-const ask = (name: string): string =>
-  questions.find(([pattern]) => pattern.test(name))?.[1] ??
-  `Could you tell me the ${name.replaceAll('_', ' ')}, please?`;
+function ask(missing: string, tool: string): string {
+  const known = questions.find(([pattern]) => pattern.test(`${missing} ${tool}`))?.[1];
+  if (known !== undefined) return known;
+  return /^(?:id|number|code)$/i.test(missing)
+    ? 'May I have the number, please?'
+    : `Could you tell me the ${missing.replaceAll('_', ' ')}, please?`;
+}
 
 function speak(dialogue: Dialogue): SimAnswer {
   const told = report(dialogue);
   const stuck = stuckTool(dialogue);
   if (stuck) {
-    const question = ask(`${stuck.filled.missing[0]} ${stuck.tool.function.name}`);
+    const question = ask(stuck.filled.missing[0] ?? 'details', stuck.tool.function.name);
     const repeated = dialogue.said.filter((text) => text.includes(question)).length;
     if (repeated < 2) return say(`${told === '' ? '' : `${told} `}${question}`);
     return say(`${told} I cannot go on without it. Is there anything else I can do?`.trim());

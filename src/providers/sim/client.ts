@@ -4,14 +4,22 @@
  */
 import { endMarkerIn } from './agent.ts';
 import { type Dialogue, farewell, type SimAnswer, say } from './dialogue.ts';
-import { contentWords, coverage, sentencesOf, shared, wishesOf } from './words.ts';
+import { codesIn, contentWords, coverage, sentencesOf, shared, wishesOf } from './words.ts';
 
 const goalPattern =
   /(?:what you want|your goal|goal|you want|you are calling|you call)\s*(?:is|:|to|because)?\s*:?\s*([^\n]+)/iu;
 
+/** What the prompt tells the player and not the person: "When you are done, say goodbye and call end_call." */
+const isDirection = (sentence: string): boolean =>
+  /^(?:when|once|after|if|as soon as|then|never|always|do not|don't|say|speak|answer|reply|be|keep|stay|use|call|end|hang)\b/iu.test(
+    sentence,
+  ) || /\bend_call\b|\b(?:say|said) (?:good)?bye\b/iu.test(sentence);
+
 /** The goal as this person would say it. */
 function goalOf(system: string): string {
-  const goal = goalPattern.exec(system)?.[1] ?? 'to find out whether you can help me';
+  const line = goalPattern.exec(system)?.[1] ?? 'to find out whether you can help me';
+  const [first = line, ...others] = sentencesOf(line);
+  const goal = [first, ...others.filter((sentence) => !isDirection(sentence))].join(' ');
   return goal
     .replace(/\byou are\b/giu, 'I am')
     .replace(/\byour\b/giu, 'my')
@@ -38,14 +46,16 @@ function knows(question: string, system: string, goal: string): string | undefin
     if (day) return `${day[0]?.toUpperCase()}${day.slice(1)}, please.`;
   }
   if (/\b(?:number|code|reference|id)\b/iu.test(question)) {
-    const code = /\b[A-Z]{1,5}-?\d{2,}\b/.exec(system)?.[0];
+    const [code] = codesIn(system);
     if (code) return `It is ${code}.`;
   }
   if (/\baddress|where|location\b/iu.test(question)) {
     const address = /\b\d{1,4} [\p{Lu}][\p{L}']+(?: [\p{Lu}][\p{L}']+)+/u.exec(system)?.[0];
     return address ? `To ${address}, please.` : 'The usual address, please.';
   }
-  const sentences = sentencesOf(system).filter((sentence) => !/^you\b/iu.test(sentence) && sentence.length < 160);
+  const sentences = sentencesOf(system).filter(
+    (sentence) => !/^you\b/iu.test(sentence) && !isDirection(sentence) && sentence.length < 160,
+  );
   const best = sentences.toSorted((a, b) => coverage(question, b) - coverage(question, a))[0];
   return best !== undefined && shared(question, best) >= 2 ? best.replace(/^[^:]{1,30}: /, '') : undefined;
 }

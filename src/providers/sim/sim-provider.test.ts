@@ -336,6 +336,20 @@ describe('a client', () => {
     expect(done.toolCalls[0]?.function.name).toBe('end_call');
   });
 
+  it('keeps directions to itself, and knows short numbers too', async () => {
+    const told: ChatMessage = {
+      role: 'system',
+      content:
+        'Your goal: to cancel my seats for show S-0. When you are done, say goodbye and call end_call. Never give up early.',
+    };
+    const hello: ChatMessage = { role: 'user', content: 'How can I help you?' };
+    const first = (await speak('sim:client', [told, hello], [endCall])).text;
+    expect(first).toBe('Hello. I want to cancel my seats for show S-0.');
+    const asked: ChatMessage = { role: 'user', content: 'May I have the number, please?' };
+    const messages: ChatMessage[] = [told, hello, { role: 'assistant', content: first }, asked];
+    expect((await speak('sim:client', messages, [endCall])).text).toBe('It is S-0.');
+  });
+
   it('loses patience', async () => {
     const lines = Array.from({ length: 10 }, () => ['And why?', 'Because.']).flat();
     expect((await talk(...lines, 'And why?')).toolCalls[0]?.function.arguments).toContain('patience');

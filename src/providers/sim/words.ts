@@ -97,5 +97,5 @@ export function wishesOf(text: string): Wish[] {
   return wishes;
 }
 
-/** Things like `A-1007`, `P-101`, `ORD12345`. */
-export const codesIn = (text: string): string[] => [...new Set(text.match(/\b[A-Z]{1,5}-?\d{2,}\b/g) ?? [])];
+/** Things like `A-1007`, `S-0`, `ORD12345`. */
+export const codesIn = (text: string): string[] => [...new Set(text.match(/\b[A-Z]{1,5}(?:-\d+|\d{2,})\b/g) ?? [])];
