@@ -124,7 +124,7 @@ export const commandTable: readonly CommandEntry[] = [
   },
   {
     name: 'summary',
-    summary: "a run's numbers: success, pass^k, scores, turns, cost",
+    summary: "a run's numbers: tests and conversations, pass^k, scores, turns, tokens, cost",
     load: () => import('./commands/summary.ts'),
   },
 ];

@@ -83,7 +83,7 @@ export function summarizeBatch(rows: readonly SummaryRow[]): BatchSummary {
     scored: known.scored,
     successes: known.successes,
     success_rate: share(known.successes, known.scored),
-    success_interval: known.scored === 0 ? null : wilson(known.successes, known.scored),
+    success_interval: successInterval(known),
     counts: {
       passed: countOf(rows, ({ status }) => status === 'passed'),
       failed: countOf(rows, ({ status }) => status === 'failed'),
@@ -120,6 +120,10 @@ export function summarizeBatch(rows: readonly SummaryRow[]): BatchSummary {
       : rows.reduce((sum, { costUsdMicros: cost }) => sum + (cost ?? 0), 0) / 1_000_000,
   };
 }
+
+/** The 95 % interval of a success rate; null when nothing was scored. */
+export const successInterval = ({ scored, successes }: Tries): BatchSummary['success_interval'] =>
+  scored === 0 ? null : wilson(successes, scored);
 
 function resultOf({ detail }: SummaryRow): ConversationResult | undefined {
   const isResult = typeof detail === 'object' && detail !== null && 'conversation_history' in detail;

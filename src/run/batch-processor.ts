@@ -5,14 +5,12 @@
  */
 import { batchCsv, batchNdjson } from '../conversation/export-batch.ts';
 import { checkSetup } from '../conversation/setup.ts';
-import { type BatchSummary, summarizeBatch } from '../conversation/summarize-batch.ts';
 import type { ConversationCase } from '../domain/case.ts';
 import type { ConversationResult } from '../domain/conversation-result.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { caseIndex, runId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Provider } from '../domain/provider.ts';
-import type { Row } from '../domain/row.ts';
 import { type Clock, realClock } from '../platform/clock.ts';
 import { environment, workingFolder } from '../platform/environment.ts';
 import { realFiles } from '../platform/files.ts';
@@ -40,6 +38,7 @@ import { checkRecordings } from './project-conversations.ts';
 import { Recordings } from './recorded-tools.ts';
 import { type ReplayOutcome, replayCase } from './replay-case.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
+import { type RunSummary, summarizeRun } from './summarize-run.ts';
 
 export interface BatchProcessorOptions {
   readonly store: Store;
@@ -222,11 +221,8 @@ export class BatchProcessor {
     return results;
   }
 
-  async summary(batchId: string): Promise<BatchSummary> {
-    const rows: Row[] = [];
-    for await (const row of rowsOf(await findRun(this.#store, runId(batchId))))
-      if (row.kind === 'conversation') rows.push(row);
-    return summarizeBatch(rows);
+  async summary(batchId: string): Promise<RunSummary> {
+    return summarizeRun(await findRun(this.#store, runId(batchId)));
   }
 
   async export(batchId: string, format: BatchFormat): Promise<string> {

@@ -16,6 +16,7 @@ import type {
   CaseWrites,
   Intent,
   PlacedCase,
+  RoleSpent,
   RowCounts,
   RunChange,
   RunOwner,
@@ -302,6 +303,33 @@ export class SqlRunStore implements RunStore {
       unknown: Number(paid.all) - Number(paid.priced),
       maybeUsdMicros: Number(open.reserved ?? 0),
     };
+  }
+
+  async spentByRole(): Promise<readonly RoleSpent[]> {
+    const found = await this.#parts.db
+      .selectFrom('answers')
+      .select(({ fn }) => [
+        'role',
+        fn.countAll().as('calls'),
+        fn.sum('input_tokens').as('input'),
+        fn.sum('output_tokens').as('output'),
+        fn.sum('cost').as('cost'),
+        fn.count('cost').as('priced'),
+      ])
+      .where('run', '=', this.#run)
+      .where('kind', '=', 'model')
+      .where('pinned', '=', 0)
+      .groupBy('role')
+      .orderBy('role')
+      .execute();
+    return found.map(({ role, calls, input, output, cost, priced }) => ({
+      role: role ?? 'other',
+      calls: Number(calls),
+      inputTokens: Number(input ?? 0),
+      outputTokens: Number(output ?? 0),
+      usdMicros: Number(cost ?? 0),
+      unknown: Number(calls) - Number(priced),
+    }));
   }
 
   saveRow(row: Row, writes?: CaseWrites): Promise<void> {

@@ -164,6 +164,17 @@ export interface Spent {
   readonly maybeUsdMicros: UsdMicros;
 }
 
+/** What one role's calls of a run have cost: `prompt`, `agent:desk`, `client`, `judge`. */
+export interface RoleSpent {
+  readonly role: string;
+  readonly calls: number;
+  readonly inputTokens: Tokens;
+  readonly outputTokens: Tokens;
+  readonly usdMicros: UsdMicros;
+  /** Answers without a known price. */
+  readonly unknown: number;
+}
+
 /** How long a case of this name took before. */
 export interface Length {
   /** Specification or prompt, by name, so that an edited one keeps its history. */
@@ -226,6 +237,8 @@ export interface RunStore {
   /** All steps of a case, in the order in which they were sent. */
   steps(index: CaseIndex): Promise<readonly StepRecord[]>;
   spent(): Promise<Spent>;
+  /** The same by role; together they are what was spent. */
+  spentByRole(): Promise<readonly RoleSpent[]>;
 
   /** On disk when it resolves. Replaces a provisional row, never a final one. */
   saveRow(row: Row, writes?: CaseWrites): Promise<void>;

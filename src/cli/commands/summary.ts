@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { singleLine } from '../../reporters/terminal/text-width.ts';
-import { BatchProcessor } from '../../run/batch-processor.ts';
+import { findRun } from '../../run/run-plan.ts';
+import { summarizeRun } from '../../run/summarize-run.ts';
 import type { CliContext } from '../cli-context.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
 import { summaryText } from '../summary-text.ts';
@@ -15,7 +16,7 @@ async function run(name: string | undefined, options: SummaryOptions, context: C
   try {
     const record = await chooseRun(store, name);
     if (store === undefined) return;
-    const summary = await new BatchProcessor({ store, folder: context.cwd }).summary(record.id);
+    const summary = await summarizeRun(await findRun(store, record.id));
     const { efficiency } = record;
     if (options.json === true)
       context.print(JSON.stringify({ run: record.id, name: record.name, ...summary, efficiency }));
