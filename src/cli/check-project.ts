@@ -2,17 +2,21 @@
 import { readSuite } from '../config/load-suite.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
+import type { Suite } from '../domain/suite.ts';
 import { shownPath } from '../platform/config-files.ts';
 import { unusedVariables } from '../run/check-variables.ts';
 import { latencyWarnings, writtenProblems } from '../run/check-written.ts';
+import { defaultGraders, evalProviders } from '../run/eval-providers.ts';
 import { evalSettings } from '../run/eval-settings.ts';
 import { variablePlaces } from '../run/place-variable.ts';
 import { type EvalPlan, planEval } from '../run/plan-eval.ts';
-import { batchProblems, projectBatches } from '../run/project-conversations.ts';
+import { gradersOf } from '../run/planned-assertions.ts';
+import { batchProblems, type ProjectBatch, projectBatches } from '../run/project-conversations.ts';
+import { type AssertionFault, conversationFaults, graderFaults } from '../run/refuse-assertions.ts';
 import type { CliContext } from './cli-context.ts';
 import { configPlaces } from './config-places.ts';
 import type { Workshop } from './open-workshop.ts';
-import { providerProblems, wordsOf } from './place-provider-error.ts';
+import { assertionProblems, providerProblems, wordsOf } from './place-provider-error.ts';
 
 export interface CheckedProject {
   readonly problems: readonly Problem[];
@@ -52,20 +56,33 @@ export async function checkProject(
       batchProblems(suite, (at, key, message, hint) => places.entry('conversations', at, key, message, hint)),
     )),
   ].map((problem) => ({ ...problem, file: shown(problem.file) }));
-  const wrong = [...read.problems, ...beyond(read.problems, found)];
-  if (wrong.length > 0) return { problems: wrong, planned: 0, sound: false };
-  const plan = await planned(read.suite, workshop).catch((error: unknown): Problem => {
-    if (!(error instanceof ParlaneError)) throw error;
-    const { message, hint } = wordsOf(error);
+  const own = [...read.problems, ...beyond(read.problems, found)];
+  const plan = await planned(suite, workshop).catch((error: unknown): Problem => {
+    if (!(error instanceof ParlaneError) && !own.some(isError)) throw error;
+    const { message, hint } = error instanceof ParlaneError ? wordsOf(error) : { message: '' };
     return places.key('tests', message, hint);
   });
-  if ('message' in plan) return { problems: [plan], planned: 0, sound: false };
+  if ('message' in plan) return { problems: own.length > 0 ? own : [plan], planned: 0, sound: false };
+  const ungraded = ungradedAssertions(plan, suite, workshop);
+  const wrong = [...own, ...beyond(own, assertionProblems(ungraded, places, written))];
+  if (wrong.length > 0) return { problems: wrong, planned: 0, sound: false };
   const cached = evalSettings(suite, {}, env).cache !== false;
   const problems = [
     ...(plan.evals === undefined ? [] : await unusedVariables(suite, await variablePlaces(read.configs, files, shown))),
     ...(plan.evals === undefined || !cached ? [] : latencyWarnings(written)),
   ];
   return { problems, planned: plan.count, sound: !problems.some(isError) };
+}
+
+/** Graders that nobody named and nobody could ask. Keys of those that are named are for whoever runs it. */
+function ungradedAssertions({ evals, batches }: Planned, suite: Suite, workshop: Workshop): AssertionFault[] {
+  const provider = evalProviders({ ...workshop, suite });
+  const defaults = defaultGraders({ ...workshop.env, ...suite.env });
+  const conversations = batches.map(({ checks = [], models }) => ({ checks, judge: models.judge?.provider }));
+  return [
+    ...graderFaults(gradersOf(evals?.assertions ?? []), defaults, provider),
+    ...conversationFaults(conversations, provider),
+  ].filter(({ missingKey }) => missingKey !== true);
 }
 
 /** Of files that are wrong already, what cannot even be looked at says nothing. */
@@ -78,15 +95,18 @@ async function afterProblems(known: readonly Problem[], look: () => Promise<Prob
   }
 }
 
-async function planned(
-  suite: Parameters<typeof planEval>[0],
-  { files, code }: Workshop,
-): Promise<{ readonly count: number; readonly evals?: EvalPlan }> {
+interface Planned {
+  readonly count: number;
+  readonly batches: readonly ProjectBatch[];
+  readonly evals?: EvalPlan;
+}
+
+async function planned(suite: Suite, { files, code }: Workshop): Promise<Planned> {
   const batches = await projectBatches(suite, undefined);
   const conversations = batches.reduce((sum, { scenarios, repeat = 1 }) => sum + scenarios.length * repeat, 0);
   // Without a provider there is nothing but conversations.
-  if (suite.providers.length === 0) return { count: conversations };
+  if (suite.providers.length === 0) return { count: conversations, batches };
   const { signal } = new AbortController();
   const evals = await planEval(suite, { files, code, signal });
-  return { count: evals.planned + conversations, evals };
+  return { count: evals.planned + conversations, batches, evals };
 }

@@ -39,9 +39,10 @@ export async function openRunProject(
   const folder = storeFolder(context, flags.store);
   let store: Store | undefined;
   try {
-    const { suite, warnings, configs } =
+    const loaded =
       (await scenarioSuite(file, flags, context)) ??
       (await workshop.load(file === undefined ? [] : [file], flags.set === undefined ? {} : { set: flags.set }));
+    const { suite, warnings, configs } = loaded;
     if (warnings.length > 0) context.complain(problemReport(warnings));
     store = await openStore({ at: folder });
     const keep = keeper(flags, flags.failed || flags.errors ? await lastStatuses(store) : new Map());
@@ -53,7 +54,7 @@ export async function openRunProject(
       ...settings,
       ...(keep === undefined ? {} : { keep }),
     }).catch(async (error: unknown) => {
-      throw await placed(error, configs, context);
+      throw await placed(error, loaded, context);
     });
     if (project.planned === 0) {
       throw new ParlaneError(

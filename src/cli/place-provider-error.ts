@@ -1,4 +1,5 @@
 /** What is found wrong when a project is opened (providers, recordings), told at the line of the config that names it. */
+import type { LoadedSuite } from '../config/load-suite.ts';
 import { ConfigError } from '../config/loading.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -6,6 +7,8 @@ import type { Suite } from '../domain/suite.ts';
 import type { ProviderContext } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
 import type { RecordingFault } from '../run/check-recordings.ts';
+import { assertionPlace } from '../run/check-written.ts';
+import type { AssertionFault } from '../run/refuse-assertions.ts';
 import type { CliContext } from './cli-context.ts';
 import { type ConfigPlaces, configPlaces } from './config-places.ts';
 import { namedProviders } from './doctor/provider-health.ts';
@@ -26,14 +29,29 @@ function providerProblem(error: ParlaneError, places: ConfigPlaces): Problem | u
 }
 
 /** The same error with its place; errors of another kind, and those whose place is not found, as they are. */
-export async function placed(error: unknown, configs: readonly string[], context: CliContext): Promise<unknown> {
+export async function placed(error: unknown, loaded: Files, context: CliContext): Promise<unknown> {
   if (!(error instanceof ParlaneError)) return error;
-  const places = await configPlaces(configs, context);
-  const problems = problemsIn(error, places).filter((problem) => problem !== undefined);
+  const places = await configPlaces(loaded.configs, context);
+  const problems = problemsIn(error, places, loaded.written).filter((problem) => problem !== undefined);
   return problems.length === 0 ? error : new ConfigError(problems);
 }
 
-function problemsIn(error: ParlaneError, places: ConfigPlaces): (Problem | undefined)[] {
+type Files = Pick<LoadedSuite, 'configs' | 'written'>;
+
+/** Assertions that cannot be checked, each where it stands; those that code made, where the tests are named. */
+export const assertionProblems = (
+  faults: readonly AssertionFault[],
+  places: ConfigPlaces,
+  written: Files['written'],
+): Problem[] =>
+  faults.map(({ assertion, message, hint }) => {
+    const at = assertionPlace(written, assertion);
+    return at === undefined ? places.key('tests', message, hint) : at(message, hint);
+  });
+
+function problemsIn(error: ParlaneError, places: ConfigPlaces, written: Files['written']): (Problem | undefined)[] {
+  if (error.code === 'assertion/unusable')
+    return assertionProblems(error.fields['faults'] as readonly AssertionFault[], places, written);
   if (error.code === 'recording/missing') {
     const faults = error.fields['faults'] as readonly RecordingFault[];
     return faults.map(({ source, message, hint }) => places.text(source, message, hint));

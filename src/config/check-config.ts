@@ -208,7 +208,14 @@ class Checker {
     for (const [at, batch] of Array.isArray(value) ? value.entries() : []) {
       const checks = isObject(batch) ? batch['checks'] : undefined;
       for (const [n, check] of Array.isArray(checks) ? checks.entries() : []) {
-        if (isObject(check) && typeof check['type'] === 'string') continue;
+        if (isObject(check) && typeof check['type'] === 'string') {
+          const path = ['conversations', at, 'checks', n];
+          // One check is noted as a test with one assertion; what leads into that one leads into the check.
+          const into = (part: Path): Path => [...path, ...part.slice(2)];
+          const where: WrittenTest['at'] = (part, message, hint) => this.#document.at(into(part), message, hint);
+          this.#note({ test: { assert: [check] }, at: where });
+          continue;
+        }
         this.#add(this.#document.at(['conversations', at, 'checks', n], 'this check has no "type"'));
       }
     }

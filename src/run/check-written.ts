@@ -57,13 +57,9 @@ export async function writtenProblems(tests: readonly WrittenTest[], around: Che
 }
 
 const assertionProblems = ({ assertion, path, written }: WrittenAssertion): Problem[] =>
-  checkAssertions([assertion])
-    // The config's own check tells these, with the nearest name.
-    .filter(({ kind, message }) => kind !== 'unknown-type' || message.includes('not supported'))
-    .map(({ kind, part, message, hint }) => {
-      const place = part === undefined ? (kind === 'unknown-type' ? [...path, 'type'] : path) : [...path, part];
-      return written.at(place, message, hint);
-    });
+  checkAssertions([assertion]).map(({ kind, part = kind === 'unknown-type' ? 'type' : '', message, hint }) =>
+    written.at([...path, part], message, hint),
+  );
 
 function transformProblems(written: WrittenTest): Problem[] {
   const { options } = written.test;

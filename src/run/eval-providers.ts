@@ -26,7 +26,7 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Who is meant by a name: a column's provider, one of the suite's by id or label, a definition as JSON, or an id. */
-function definitionOf(name: string, suite: Suite): Omit<SuiteProvider, 'name'> {
+export function definitionOf(name: string, suite: Suite): Omit<SuiteProvider, 'name'> {
   const own =
     suite.providers.find((provider) => provider.name === name) ??
     suite.providers.find((provider) => provider.label === name || provider.id === name);

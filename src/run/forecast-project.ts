@@ -8,11 +8,13 @@ import { type ForecastInput, forecastRun } from '../forecast/forecast-run.ts';
 import { type PastCases, pastCases } from '../forecast/past-cases.ts';
 import type { GuessedCall, PlannedCase, PlannedLane } from '../forecast/planned-work.ts';
 import { whatIf } from '../forecast/what-if.ts';
-import { factsOf } from '../grading/assertion-table.ts';
+import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
+import { type NeededGrader, neededGraders } from '../grading/graders/needed-graders.ts';
 import type { RunRecord, Store } from '../store/store.ts';
 import { detailOf } from './conversation-case.ts';
 import { lanesLimits } from './eval-providers.ts';
 import { laneSpec } from './lane-spec.ts';
+import { gradersOfCase } from './planned-assertions.ts';
 import type { Project } from './project.ts';
 import { eventsOf } from './read-run.ts';
 
@@ -41,7 +43,7 @@ export async function forecastProject(project: Project, options: ForecastOptions
     if (!lanes.has(provider.laneKey)) lanes.set(provider.laneKey, await plannedLane(provider, project, options.store));
     return provider.laneKey;
   };
-  for await (const one of project.cases()) cases.push(await plannedCase(one, meet));
+  for await (const one of project.cases()) cases.push(await plannedCase(one, meet, project.graders));
   const past = await learnPast(options);
   let planned: readonly PlannedLane[] = [...lanes.values()];
   for (const text of options.whatIf ?? []) planned = whatIf(planned, text);
@@ -64,9 +66,13 @@ async function plannedLane(provider: Provider, project: Project, store: Store | 
   };
 }
 
-async function plannedCase(one: Case, meet: (name: string) => Promise<LaneKey>): Promise<PlannedCase> {
+async function plannedCase(
+  one: Case,
+  meet: (name: string) => Promise<LaneKey>,
+  graders: DefaultGraders,
+): Promise<PlannedCase> {
   const lane = await meet(one.column.provider);
-  const guess = one.kind === 'prompt' ? await promptCalls(one, lane, meet) : await turnCalls(one, meet);
+  const guess = one.kind === 'prompt' ? await promptCalls(one, lane, meet, graders) : await turnCalls(one, meet);
   return { lane, family: one.column.prompt, name: one.name, guess, expectedCalls: one.expectedCalls ?? 1 };
 }
 
@@ -74,21 +80,27 @@ async function promptCalls(
   one: PromptCase,
   lane: LaneKey,
   meet: (name: string) => Promise<LaneKey>,
+  graders: DefaultGraders,
 ): Promise<GuessedCall[]> {
   const text = one.prompt.length + JSON.stringify(one.vars).length;
   const answer = { lane, inputTokens: Math.ceil(text / charactersPerToken), outputTokens: guessedOutput };
-  return [answer, ...(await gradingCalls(one, 400 + guessedOutput, meet))];
+  return [answer, ...(await gradingCalls(gradersOfCase(one), graders, 400 + guessedOutput, meet))];
 }
 
 async function gradingCalls(
-  { checks }: Case,
+  needed: readonly NeededGrader[],
+  graders: DefaultGraders,
   inputTokens: number,
   meet: (name: string) => Promise<LaneKey>,
 ): Promise<GuessedCall[]> {
   const calls: GuessedCall[] = [];
-  for (const { type, provider } of checks) {
-    if (factsOf(type)?.modelGraded !== true || typeof provider !== 'string') continue;
-    calls.push({ lane: await meet(provider), inputTokens, outputTokens: 80, closing: true });
+  for (const { kind, name = graders[kind] } of needed) {
+    if (name === undefined) continue;
+    const lane = await meet(name);
+    const short = { lane, inputTokens: guessedOutput, outputTokens: 0, closing: true } as const;
+    if (kind === 'text') calls.push({ lane, inputTokens, outputTokens: 80, closing: true });
+    // What is wanted and what was said are two texts.
+    else calls.push(short, ...(kind === 'embedding' ? [short] : []));
   }
   return calls;
 }
@@ -119,7 +131,8 @@ async function turnCalls(
       outputTokens: 80,
       closing: true,
     });
-  return [...calls, ...(await gradingCalls(one, transcript, meet))];
+  const graders = models.judge === undefined ? {} : { text: models.judge.provider };
+  return [...calls, ...(await gradingCalls(neededGraders(one.checks, undefined), graders, transcript, meet))];
 }
 
 /** The newest finished runs, as chains of calls; the newest last, since the newest are kept. */

@@ -28,7 +28,9 @@ import { type EvalSettings, evalSettings } from './eval-settings.ts';
 import type { InProcessFunctions } from './in-process.ts';
 import { Lanes } from './lanes.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
+import { gradersOf } from './planned-assertions.ts';
 import { Recordings } from './recorded-tools.ts';
+import { graderFaults, refuseAssertions } from './refuse-assertions.ts';
 import { suiteJson } from './suite-snapshot.ts';
 import { toolHttp } from './tool-http.ts';
 
@@ -114,6 +116,8 @@ export async function openEval(suite: Suite, options: OpenEvalOptions): Promise<
   const delay = settings.delayMs === undefined ? {} : { delayMs: settings.delayMs };
   const provider = evalProviders({ ...options, suite, ...delay });
   for (const { column } of plan.columns) provider(column.provider);
+  const graders = defaultGraders({ ...options.env, ...suite.env });
+  refuseAssertions(graderFaults(gradersOf(plan.assertions), graders, provider));
   const parts = evalParts(suite, options, signal);
   const maxWaitMs = options.maxWaitMs ?? suite.maxWaitMs;
   return {

@@ -13,9 +13,10 @@ import { looksAtRows } from '../grading/grade.ts';
 import { type EvalColumn, evalColumns } from '../plan/columns.ts';
 import { type ExpandOptions, testExpander } from '../plan/expand-tests.ts';
 import { filterTests, isFiltered, parseRange, scenarioSeed, type TestFilters } from '../plan/filter-tests.ts';
-import { scenarioTests, withDefaultVars } from '../plan/merge-test.ts';
+import { inherit, scenarioTests, withDefaultVars } from '../plan/merge-test.ts';
 import { readsVariable } from '../prompts/eval-template.ts';
 import { type ReplayedTool, replayedToolsOf } from './check-recordings.ts';
+import { AssertionSurvey, type PlannedAssertion } from './planned-assertions.ts';
 
 export interface PlanEvalOptions {
   readonly files: ConfigFiles;
@@ -35,6 +36,8 @@ export interface EvalPlan {
   readonly traits: { readonly serial: boolean; readonly stateful: boolean };
   /** Tools of simulated conversations that answer from the recording of an earlier run. */
   readonly replayed: readonly ReplayedTool[];
+  /** What will be checked: one assertion of each type and grader. */
+  readonly assertions: readonly PlannedAssertion[];
   /** The cases: those of the serial phase first, everything else in the plan's order. Indexes are the plan's. */
   cases(): AsyncIterable<PromptCase>;
 }
@@ -126,6 +129,7 @@ export async function planEval(suite: Suite, options: PlanEvalOptions): Promise<
     columns,
     planned: facts.planned,
     replayed: facts.replayed,
+    assertions: facts.assertions,
     traits: { serial: facts.hasSerial, stateful: facts.keepsOutputs || reads },
     async *cases() {
       if (!facts.hasSerial) yield* expand(undefined);
@@ -142,7 +146,7 @@ async function surveyTests(
   tests: AsyncIterable<SuiteTest>,
   settings: ExpandOptions,
   uniform: boolean,
-): Promise<{ planned: number; keepsOutputs: boolean; hasSerial: boolean; replayed: ReplayedTool[] }> {
+): Promise<Pick<EvalPlan, 'planned' | 'replayed' | 'assertions'> & { keepsOutputs: boolean; hasSerial: boolean }> {
   const expander = testExpander(suite, settings);
   const defaults = suite.defaultTest.options ?? {};
   let planned = 0;
@@ -153,16 +157,21 @@ async function surveyTests(
     for (const one of replayedToolsOf(provider)) replayed.set(JSON.stringify(one), one);
   };
   note(suite.defaultTest.provider);
+  const survey = new AssertionSurvey();
   for await (const test of tests) {
-    planned += expander.count(test);
+    const count = expander.count(test);
+    planned += count;
+    const { assert = [], options } = inherit(test, suite.defaultTest);
+    if (count > 0) survey.note(assert, options?.['provider']);
     keepsOutputs ||= Boolean(test.options?.['storeOutputAs']);
     hasSerial ||= test.options?.['runSerially'] === true;
     note(test.provider);
     // The first row of such a table stands for all of them.
     if (uniform) {
       planned *= suite.tests.count;
+      survey.note(suite.tests.samples ?? [], options?.['provider']);
       break;
     }
   }
-  return { planned, keepsOutputs, hasSerial, replayed: [...replayed.values()] };
+  return { planned, keepsOutputs, hasSerial, replayed: [...replayed.values()], assertions: survey.list() };
 }

@@ -11,6 +11,7 @@ import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Suite } from '../domain/suite.ts';
+import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ClosableCodeRunner } from '../platform/code-runner.ts';
 import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
@@ -22,7 +23,7 @@ import { rowComparer } from './compare-eval.ts';
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import { createHooks } from './eval-hooks.ts';
-import { evalProviders, lanesLimits } from './eval-providers.ts';
+import { defaultGraders, evalProviders, lanesLimits } from './eval-providers.ts';
 import { deriving, wholeResults } from './eval-results.ts';
 import { evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
@@ -31,8 +32,10 @@ import { extendSuite } from './extend-suite.ts';
 import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
 import { type EvalPlan, planEval } from './plan-eval.ts';
+import { AssertionSurvey, gradersOf } from './planned-assertions.ts';
 import { type ProjectBatch, projectBatches } from './project-conversations.ts';
 import { Recordings } from './recorded-tools.ts';
+import { conversationFaults, graderFaults, refuseAssertions, unknownTypes } from './refuse-assertions.ts';
 import type { RunSettings } from './run-settings.ts';
 import { suiteJson } from './suite-snapshot.ts';
 
@@ -75,6 +78,8 @@ export interface Project extends ProjectHost {
   readonly snapshot: Json;
   readonly settings: Partial<RunSettings>;
   readonly globalCap: number | undefined;
+  /** Who grades its evals when nobody is named. */
+  readonly graders: DefaultGraders;
   /** Tells the `afterAll` hooks of its evals; gives back what went wrong with them. */
   finished(run: RunStore, durationMs: number): Promise<string | undefined>;
   /** In the order in which they should be admitted; indexes are the plan's. */
@@ -99,15 +104,23 @@ export async function openProject(given: ProjectOptions): Promise<Project> {
   nameProviders(evals, batches, host.provider);
   const kept = options.keep ?? (() => true);
   const chosen = conversations.filter(kept);
+  const asked = options.keep === undefined ? evals : await surveyKept(evals, kept);
+  const graders = defaultGraders({ ...options.env, ...suite.env });
+  refuseAssertions([
+    ...unknownTypes(asked?.assertions ?? []),
+    ...graderFaults(gradersOf(asked?.assertions ?? []), graders, host.provider),
+    ...conversationFaults(
+      chosen.map((one) => ({ checks: one.checks, judge: detailOf(one).models.judge?.provider })),
+      host.provider,
+    ),
+  ]);
   return {
     name: suite.description ?? (evals === undefined ? 'conversations' : 'eval'),
     suite,
     evals,
     batches,
-    planned:
-      options.keep === undefined
-        ? (evals?.planned ?? 0) + conversations.length
-        : (await countKept(evals, kept)) + chosen.length,
+    planned: (asked?.planned ?? 0) + chosen.length,
+    graders,
     conversations: chosen.length,
     traits: evals?.traits ?? nothingToOrder,
     snapshot: {
@@ -180,10 +193,19 @@ async function* keptCases(
   yield* close();
 }
 
-async function countKept(evals: EvalPlan | undefined, kept: (one: Case) => boolean): Promise<number> {
-  let count = 0;
-  for await (const one of evals?.cases() ?? []) if (kept(one)) count += 1;
-  return count;
+/** What is left of a plan: how many cases, and what they check. */
+async function surveyKept(
+  evals: EvalPlan | undefined,
+  kept: (one: Case) => boolean,
+): Promise<Pick<EvalPlan, 'planned' | 'assertions'>> {
+  let planned = 0;
+  const survey = new AssertionSurvey();
+  for await (const one of evals?.cases() ?? []) {
+    if (!kept(one)) continue;
+    planned += 1;
+    survey.noteCase(one);
+  }
+  return { planned, assertions: survey.list() };
 }
 
 function planBatches(

@@ -48,6 +48,22 @@ describe('doctor', () => {
     expect(out).toMatch(/OPENAI_API_KEY +missing/);
   });
 
+  it('looks at the graders that tests need, also those that nobody named', async () => {
+    project(
+      '  - sim:fast',
+      'defaultTest: {assert: [{type: similar, value: x}, {type: llm-rubric, value: y, provider: "groq:chat:m"}]}\n',
+    );
+    const { out, code } = await doctor({});
+    expect(out).toMatch(
+      /OPENAI_API_KEY +missing +.* or name another grader than openai:embedding:.* \(parlane\.yaml:5\)/,
+    );
+    expect(out).toMatch(/GROQ_API_KEY +missing +.* or remove "groq:chat:m" from parlane\.yaml:5/);
+    expect(code).toBe(2);
+    const found = await doctor({ OPENAI_API_KEY: canary, GROQ_API_KEY: canary });
+    expect(found.out).toMatch(/OPENAI_API_KEY +found +openai:embedding:.*: grades similar \(parlane\.yaml:5\)/);
+    expect(found.code).toBe(0);
+  });
+
   it('tells storage, versions and the date of the prices, and is content without a config', async () => {
     const { out, code } = await doctor({});
     expect(out).toMatch(/config +none +none here; make one: parlane init/);

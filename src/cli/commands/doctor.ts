@@ -17,6 +17,7 @@ import {
   examine,
   learnedFrom,
   namedProviders,
+  neededGraders,
   type Probe,
   type ProviderHealth,
   probe,
@@ -57,7 +58,7 @@ async function probeAll(healths: readonly ProviderHealth[], folder: string): Pro
   const store = await openStore({ at: folder });
   try {
     for (const health of healths) {
-      if (health.provider === undefined) continue;
+      if (health.provider === undefined || health.silent === true) continue;
       const found = await probe(health.provider);
       probes.set(health, found);
       const learned = learnedFrom(found.readings);
@@ -77,7 +78,9 @@ async function projectFindings(
 ): Promise<Finding[]> {
   const shown = (path: string): string => shownPath(path, context.cwd);
   const { suite, configs } = loaded;
-  const healths = namedProviders(suite).map((named) => examine(named, { workshop, suite, configs, shown }));
+  const named = namedProviders(suite);
+  const all = [...named, ...(await neededGraders(loaded, named, workshop))];
+  const healths = all.map((one) => examine(one, { workshop, suite, configs, shown }));
   const probes = options.probe === true ? await probeAll(healths, storeFolder(context, options.store)) : new Map();
   for (const { provider } of healths) await provider?.cleanup?.();
   const config: Finding = { name: 'config', state: 'ok', detail: configs.map(shown).join(', ') };

@@ -81,7 +81,7 @@ async function run(typed: EvalFlags, context: CliContext): Promise<void> {
     const session = { flags, context, env, store, folder, settings, past, configs: loaded.configs };
     context.exit(evalExitCode(await play(loaded.suite, session), env));
   } catch (error) {
-    if (!(error instanceof BadFilter)) throw await placed(error, loaded.configs, context);
+    if (!(error instanceof BadFilter)) throw await placed(error, loaded, context);
     throw new ParlaneError('cli/bad-option', `${error.message}.`, 'See parlane eval --help.', { option: error.option });
   } finally {
     await store.close();

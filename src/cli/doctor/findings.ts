@@ -37,16 +37,16 @@ function probeWords({ answers, message, readings }: Probe): string {
 
 /** One finding per key, or per provider that needs none. */
 export function providerFinding(health: ProviderHealth, probed: Probe | undefined): Finding {
-  const { id, variable, where, status, problem } = health;
-  const place = where === undefined ? '' : ` (${where})`;
+  const { id, variable, where, status, problem, grades } = health;
+  const place = where === undefined ? (grades === undefined ? '' : `: grades ${grades}`) : ` (${where})`;
   const name = variable ?? id;
   if (status === 'missing-key') {
     const cure = variable === undefined ? (problem ?? '') : `export ${variable}=...`;
-    return {
-      name,
-      state: 'missing',
-      detail: `${cure}   or remove "${id}"${where === undefined ? '' : ` from ${where}`}`,
-    };
+    const instead =
+      grades === undefined
+        ? `remove "${id}"${where === undefined ? '' : ` from ${where}`}`
+        : `name another grader than ${id} for ${grades}`;
+    return { name, state: 'missing', detail: `${cure}   or ${instead}` };
   }
   if (status === 'broken') return { name, state: 'broken', detail: `${problem ?? ''}${place}` };
   const about = variable === undefined ? 'needs no key' : id;

@@ -1,5 +1,6 @@
 /** Whether the providers of a project could be asked: the key each needs, where it stands in the config, what it answers. */
 import { readFileSync } from 'node:fs';
+import type { LoadedSuite } from '../../config/load-suite.ts';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { LearnedLimit } from '../../domain/lane.ts';
@@ -8,6 +9,10 @@ import type { RateHints, RateReading } from '../../domain/reply.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { type LearnedRate, LimitLearner } from '../../lanes/limit-learner.ts';
 import { resolveProvider } from '../../providers/resolve-provider.ts';
+import { assertionPlace } from '../../run/check-written.ts';
+import { defaultGraders, definitionOf } from '../../run/eval-providers.ts';
+import { planEval } from '../../run/plan-eval.ts';
+import { gradersOf } from '../../run/planned-assertions.ts';
 import { isSecretName } from '../known-secrets.ts';
 import type { Workshop } from '../open-workshop.ts';
 
@@ -15,10 +20,16 @@ export interface Named {
   readonly id: string;
   readonly config?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
+  /** The assertion it grades by default, and where that stands: nobody named it. */
+  readonly grades?: string;
+  /** It answers no chat: it embeds, moderates or classifies. */
+  readonly silent?: true;
 }
 
 export interface ProviderHealth {
   readonly id: string;
+  readonly grades?: string;
+  readonly silent?: true;
   readonly status: 'ready' | 'missing-key' | 'broken';
   /** The variable its key comes from; absent when it needs none or the config holds it. */
   readonly variable?: string;
@@ -43,6 +54,32 @@ export function namedProviders(suite: Suite): Named[] {
     }
   }
   return [...all.values()];
+}
+
+/** The graders that its tests need and that `known` does not have, in the order they are met. */
+export async function neededGraders(
+  { suite, written }: Pick<LoadedSuite, 'suite' | 'written'>,
+  known: readonly Named[],
+  { files, code, env }: Workshop,
+): Promise<Named[]> {
+  if (suite.providers.length === 0) return [];
+  const { signal } = new AbortController();
+  // A plan that cannot be made is told by those who want to run it.
+  const plan = await planEval(suite, { files, code, signal }).catch((error: unknown): undefined => {
+    if (!(error instanceof ParlaneError)) throw error;
+  });
+  const defaults = defaultGraders({ ...env, ...suite.env });
+  const graders = new Map<string, Named>();
+  for (const { kind, name, assertion } of gradersOf(plan?.assertions ?? [])) {
+    const asked = name ?? defaults[kind];
+    if (asked === undefined || graders.has(asked)) continue;
+    const place = assertionPlace(written, assertion)?.('');
+    const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
+    const grades = name === undefined ? { grades: `${assertion.type}${where}` } : {};
+    const silent = kind === 'text' ? {} : ({ silent: true } as const);
+    graders.set(asked, { ...definitionOf(asked, suite), ...grades, ...silent });
+  }
+  return [...graders.values()].filter(({ id }) => !known.some((one) => one.id === id));
 }
 
 /** The first line of the config files that names it. */
@@ -79,7 +116,9 @@ export interface Surroundings {
 export function examine(named: Named, { workshop, suite, configs, shown }: Surroundings): ProviderHealth {
   const { watched, used } = watchedEnvironment({ ...workshop.env, ...suite.env, ...named.env });
   const where = placeOf(named.id, configs, shown);
-  const about = { id: named.id, ...(where === undefined ? {} : { where }) };
+  const { id, grades, silent } = named;
+  const role = { ...(grades === undefined ? {} : { grades }), ...(silent === undefined ? {} : { silent }) };
+  const about = { id, ...role, ...(where === undefined ? {} : { where }) };
   try {
     const provider = resolveProvider(named.config === undefined ? named.id : { id: named.id, config: named.config }, {
       ...workshop,
