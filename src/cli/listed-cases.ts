@@ -5,6 +5,7 @@ import { counted } from '../domain/measures.ts';
 import type { Row } from '../domain/row.ts';
 import { rowsOf } from '../run/read-run.ts';
 import { findRun } from '../run/run-plan.ts';
+import { settingsOf } from '../run/run-settings.ts';
 import type { RunRecord, RunStore, Store } from '../store/store.ts';
 
 export interface ListedCase {
@@ -44,13 +45,18 @@ export function numberWords(numbers: readonly number[]): string {
   return before.length === 0 ? (last ?? '') : `${before.reverse().join(', ')} and ${last}`;
 }
 
-/** The newest run before this one that has the case: of the very same plan if there is one, else of the same suite. */
+/** The run that this one's cases come from, if it has the case; else the newest of the same plan, then of the same suite. */
 async function elsewhere(store: Store, run: RunStore, index: CaseIndex): Promise<RunRecord | undefined> {
-  const { createdAt, snapshot, name } = await run.record();
+  const { createdAt, snapshot, name, options } = await run.record();
+  const { from } = settingsOf(options);
   const forks = new Set((await store.forks()).map((fork) => fork.run));
   const earlier = (await store.runs()).filter((one) => one.id !== run.id && one.createdAt <= createdAt);
   const kin = earlier.filter((one) => !forks.has(one.id) && one.name === name);
-  const nearestFirst = [...kin.filter((one) => one.snapshot === snapshot), ...kin];
+  const nearestFirst = [
+    ...earlier.filter(({ id }) => id === from),
+    ...kin.filter((one) => one.snapshot === snapshot),
+    ...kin,
+  ];
   for (const one of nearestFirst) if ((await (await findRun(store, one.id)).case(index)) !== undefined) return one;
   return undefined;
 }

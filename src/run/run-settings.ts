@@ -1,5 +1,5 @@
 /** How a run behaves; kept with the run, so that a resume behaves the same. */
-import type { Millis, UsdMicros } from '../domain/ids.ts';
+import type { Millis, RunId, UsdMicros } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 
 export interface RunSettings {
@@ -15,6 +15,8 @@ export interface RunSettings {
   readonly graceMs: Millis;
   /** Result files that were asked for when it was started, so that whoever resumes it writes them too. */
   readonly outputs?: readonly string[];
+  /** The run that its cases come from: of a retry or a rescore. */
+  readonly from?: RunId;
 }
 
 export const defaultSettings: RunSettings = { serialize: 'global', maxWaitMs: 15 * 60_000, graceMs: 1_000 };
@@ -23,7 +25,7 @@ export const settingsJson = (settings: RunSettings): Json => ({ ...settings }) a
 
 /** The same for a run that comes of another: that one's files are not its own. */
 export function inheritedSettings(options: Json): RunSettings {
-  const { outputs: _, ...settings } = settingsOf(options);
+  const { outputs: _, from: __, ...settings } = settingsOf(options);
   return settings;
 }
 

@@ -157,7 +157,9 @@ describe('parlane retry', () => {
     expect(await newest()).toMatchObject({ planned: 2 });
   });
 
-  it('makes a run that says which cases it has, and where another one is', async () => {
+  it('makes a run that says which cases it has, and that another one is in the run it comes from', async () => {
+    await parlane('run', '--no-forecast');
+    await parlane('retry', '--run', first);
     const { id } = await newest();
     for (const command of ['show', 'replay']) {
       const { err, code } = await parlane(command, '1');

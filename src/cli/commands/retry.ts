@@ -51,7 +51,8 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
     const { run, cases } = names.length > 0 ? await named(store, names, options) : await failed(store, options);
     const record = await run.record();
     const snapshot = await run.snapshot();
-    const { maxDurationMs: _, ...settings } = inheritedSettings(record.options);
+    const { maxDurationMs: _, ...inherited } = inheritedSettings(record.options);
+    const settings = { ...inherited, from: run.id };
     using interrupt = listenForStop(context);
     const revived = await reviveToPlay(record, snapshot, context, store);
     try {
