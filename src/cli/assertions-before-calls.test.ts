@@ -84,6 +84,24 @@ describe('a grader that nobody could ask', () => {
   });
 });
 
+describe('code of the config that fails while a run goes on', () => {
+  it('is not told as an error of a provider', async () => {
+    config('prompts: [hi]\nproviders: [sim:instant]\ntests: [{options: {transform: "output.a.b"}}]\n');
+    const { code, out } = await parlane({}, 'run', '--no-forecast');
+    expect(out).toMatch(/exit code 4: complete, but some cases ended in errors of their checks or code/);
+    expect(code).toBe(4);
+  });
+
+  it('leaves the errors of a provider to it', async () => {
+    config(
+      'prompts: [hi]\nproviders: ["sim:instant?error=100%"]\ntests: [{vars: {a: b}}]\nlanes: {"sim:instant?error=100%": {maxRetries: 0}}\n',
+    );
+    const { code, out } = await parlane({}, 'run', '--no-forecast');
+    expect(out).toMatch(/exit code 4: complete, but some cases ended in errors of a provider/);
+    expect(code).toBe(4);
+  });
+});
+
 describe('an assertion of an unknown type', () => {
   const unknown = 'prompts: [hi]\nproviders: [sim:instant]\ntests: [{assert: [{type: contans, value: a}]}]\n';
 

@@ -84,6 +84,8 @@ export interface LiveState {
   passed: number;
   failed: number;
   errors: number;
+  /** Of the errors, those of checks, transforms and other code of the config: no provider is at fault. */
+  ownErrors: number;
   skipped: number;
   aborted: number;
   usdMicros: number;
@@ -121,6 +123,7 @@ export function liveState(): LiveState {
     passed: 0,
     failed: 0,
     errors: 0,
+    ownErrors: 0,
     skipped: 0,
     aborted: 0,
     usdMicros: 0,
@@ -283,6 +286,8 @@ function noteFailure(state: LiveState, row: Row, ended: EndedCase): void {
   keep(state.failures, { ...ended, reason: failureReason(row) }, keptFailures);
 }
 
+const ownCodes: ReadonlySet<string> = new Set(['unknown-assertion', 'transform', 'code', 'grading']);
+
 function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void {
   const { index, name, status } = event.row;
   const ended = { index, name, status, lane: state.live.get(event.index)?.lane };
@@ -299,6 +304,7 @@ function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void
       break;
     case 'error':
       state.errors++;
+      if (ownCodes.has(event.row.error?.code ?? '')) state.ownErrors++;
       break;
     case 'skipped':
       state.skipped++;

@@ -136,7 +136,7 @@ function nextSteps(input: SummaryInput, style: Style): string[] {
 }
 
 /** What an exit code means, in the words of the documentation. */
-export function exitWords(code: number): string {
+function exitWords(code: number, { errors, ownErrors }: LiveState): string {
   switch (code) {
     case 0:
       return 'everything passed';
@@ -147,7 +147,7 @@ export function exitWords(code: number): string {
     case 3:
       return 'incomplete: can be resumed';
     case 4:
-      return 'complete, but some cases ended in errors of a provider';
+      return `complete, but some cases ended in errors of ${ownErrors >= errors ? 'their checks or code' : 'a provider'}`;
     case 100:
       return 'some checks failed';
     case 130:
@@ -178,6 +178,7 @@ export function summaryLines(input: SummaryInput): string[] {
     ...failureLines(input, style),
     ...nextSteps(input, style),
   ];
-  if (input.exitCode !== 0) lines.push(style.faint(`(exit code ${input.exitCode}: ${exitWords(input.exitCode)})`));
+  if (input.exitCode !== 0)
+    lines.push(style.faint(`(exit code ${input.exitCode}: ${exitWords(input.exitCode, input.state)})`));
   return lines.map((line) => clamp(line, input.width));
 }
