@@ -156,7 +156,11 @@ export async function sendModelCall(
 ): Promise<Performed<Outcome>> {
   const provider = await desk.provider(call.provider);
   const known = await fromCache(desk, provider, call);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    // Nothing is sent, but what it answers is kept with it.
+    await sending.intend(0);
+    return known;
+  }
   const estimator = estimatorOf(desk, provider);
   const estimate = estimator.estimate(call.request, provider);
   const outputTokens = mostOutput(call.request, provider);

@@ -188,3 +188,43 @@ tests: [{vars: {word: apple}}, {vars: {word: pear}, assert: [{type: contains, va
     expect(out).not.toMatch(/conversation|turns/);
   });
 });
+
+describe('a suite whose provider fails', { timeout: 120_000 }, () => {
+  it('ends with 4 by run and resume, and with 100 by eval, where errors count as failures', async () => {
+    writeFileSync(
+      join(cwd, 'promptfooconfig.yaml'),
+      `prompts: ["Say {{word}}"]
+providers: ["file://broken.mjs", "sim:fast?latency=1ms"]
+tests: [{vars: {word: apple}}]
+`,
+    );
+    writeFileSync(
+      join(cwd, 'broken.mjs'),
+      'export default class { id() { return "broken"; } async callApi() { return { error: "no" }; } }\n',
+    );
+    expect((await parlane('run', '--no-forecast')).code).toBe(4);
+    expect((await parlane('resume', '--errors-too')).code).toBe(4);
+    expect((await parlane('eval', '--no-cache')).code).toBe(100);
+  });
+});
+
+describe('show --raw', { timeout: 120_000 }, () => {
+  it('has the request of a sent and of a cached answer, as the model was asked, without the test around it', async () => {
+    writeFileSync(
+      join(cwd, 'promptfooconfig.yaml'),
+      `prompts: ["Say {{word}}"]
+providers: [{id: ${priced('fast')}, config: {seed: 3}}]
+tests: [{vars: {word: apple}, assert: [{type: icontains, value: the-expected-word}]}]
+`,
+    );
+    await parlane('eval');
+    const sent = (await parlane('show', '1', '--raw')).out;
+    expect(sent).toMatch(/^== model prompt\n-> sim:fast\S* \(prompt\)\n\{[\s\S]*"prompt": "Say apple"[\s\S]*^<- *\n/m);
+    await parlane('eval');
+    const cached = (await parlane('show', '1', '--raw')).out;
+    expect(cached).toMatch(
+      /^== model prompt \(cached: nothing was sent\)\n-> [\s\S]*"prompt": "Say apple"[\s\S]*^<- /m,
+    );
+    for (const shown of [sent, cached]) expect(shown).not.toContain('the-expected-word');
+  });
+});

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import { conversationOf } from '../../reporters/conversation-view.ts';
 import { plainStyle, styleFor } from '../../reporters/terminal/style.ts';
 import { safeLines } from '../../reporters/terminal/text-width.ts';
@@ -33,17 +34,36 @@ function turnOf(text: string | undefined, { row, shown }: FoundCase): number | u
   );
 }
 
-/** What was sent and what came back, step by step, exactly as recorded. */
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a model was asked, and whom; what surrounds it in a test is for providers that are programs. */
+function askedLines(request: Json): string[] {
+  const asked = isObject(request) ? request['request'] : undefined;
+  if (!isObject(request) || !isObject(asked)) return ['-> ', JSON.stringify(request, null, 2)];
+  const { context: _, repeatIndex: __, ...sent } = asked;
+  return [`-> ${request['provider']} (${request['role']})`, JSON.stringify(sent, null, 2)];
+}
+
+/** The request and the answer of each step. The answer of a model is the body as received. */
 function rawLines(steps: readonly StepRecord[]): string[] {
   return steps
     .filter(({ kind }) => kind !== 'clock' && kind !== 'random')
     .flatMap(({ path, send, kind, request, answer }) => {
       const value = answer?.value;
-      const body = typeof value === 'object' && value !== null && 'raw' in value ? value['raw'] : value;
+      const body = isObject(value) && 'raw' in value ? value['raw'] : value;
       const said = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
+      const marks = [
+        ...(send > 1 ? [`sent ${send} times`] : []),
+        ...(isObject(value) && value['cached'] === true ? ['cached: nothing was sent'] : []),
+      ];
       return [
-        `== ${kind} ${path}${send > 1 ? ` (sent ${send} times)` : ''}`,
-        ...(request === undefined ? [] : ['-> ', JSON.stringify(request, null, 2)]),
+        `== ${kind} ${path}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
+        ...(request === undefined
+          ? []
+          : kind === 'model'
+            ? askedLines(request)
+            : ['-> ', JSON.stringify(request, null, 2)]),
         ...(answer === undefined ? ['<- no answer was seen'] : ['<- ', said]),
         '',
       ];
@@ -93,7 +113,7 @@ export function define(command: Command, context: CliContext): void {
     .argument('<case>', 'its number (7 or #7), its name, or a fork of it (18f1)')
     .option('--run <run>', 'of this run instead of the newest')
     .option('--unfold', 'tool calls with their whole arguments and results')
-    .option('--raw', 'every request and answer exactly as recorded')
+    .option('--raw', "every request as Parlane made it (before the provider's own form), every answer as received")
     .option('--turn <n>', 'only this turn')
     .option(...storeOption)
     .addHelpText(
