@@ -9,6 +9,7 @@
 import type { EpochMillis } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { ModelRequest } from '../domain/message.ts';
+import { outputLimit } from '../domain/output-limit.ts';
 import type { AccountingProfile, CallOptions, Provider } from '../domain/provider.ts';
 import type { Outcome, ProviderFailure, RateHints } from '../domain/reply.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -54,6 +55,12 @@ export interface NetworkProviderOptions {
   readonly config: JsonObject;
 }
 
+/** What the user's own settings allow an answer counts over what the vendor assumes. */
+const accountingOf = ({ accounting, config }: NetworkProviderOptions): AccountingProfile => {
+  const limit = outputLimit(config);
+  return limit === undefined ? accounting : { ...accounting, defaultMaxTokens: limit };
+};
+
 export function createNetworkProvider(options: NetworkProviderOptions): Provider {
   const price: PriceFunction = options.price ?? (() => undefined);
   return {
@@ -62,7 +69,7 @@ export function createNetworkProvider(options: NetworkProviderOptions): Provider
     model: options.model,
     laneKey: options.lane.laneKey,
     nodes: options.lane.nodes,
-    accounting: options.accounting,
+    accounting: accountingOf(options),
     ceiling: options.ceiling,
     ...(options.delayMs === undefined ? {} : { delayMs: options.delayMs }),
     price,

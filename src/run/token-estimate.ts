@@ -1,5 +1,6 @@
 /** What a call is expected to weigh before it is sent: characters by the lane's learned ratio, output by the last ones. */
 import type { ModelRequest } from '../domain/message.ts';
+import { outputLimit } from '../domain/output-limit.ts';
 import type { Provider, TokenEstimate } from '../domain/provider.ts';
 import type { Usage } from '../domain/reply.ts';
 
@@ -32,8 +33,8 @@ export function mostInput(request: ModelRequest): number {
 /** The most an answer may have, as far as the request and the provider's own rule say it. */
 export const mostOutput = (request: ModelRequest, provider: Provider): number => {
   if (request.kind !== 'chat') return 0;
-  const asked = request.maxTokens ?? request.params?.['max_tokens'] ?? request.params?.['max_completion_tokens'];
-  return typeof asked === 'number' ? asked : provider.accounting.defaultMaxTokens;
+  const asked = request.maxTokens ?? (request.params === undefined ? undefined : outputLimit(request.params));
+  return asked ?? provider.accounting.defaultMaxTokens;
 };
 
 export class TokenEstimator {
