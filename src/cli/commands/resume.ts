@@ -80,7 +80,7 @@ async function makeProviders(store: Store, id: RunId, { provider }: Revived): Pr
     } catch (error) {
       if (!(error instanceof ParlaneError) || error.code !== 'provider/missing-key') throw error;
       const { what, code, fields } = error;
-      const cure = `A key that stands in a config is not kept with its runs; parlane eval --resume ${id} reads the config again.`;
+      const cure = `${error.cure} A key that stands in a config is not kept with its runs; parlane eval --resume ${id} reads the config again.`;
       throw new ParlaneError(code, what, cure, fields);
     }
   }
