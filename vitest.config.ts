@@ -18,5 +18,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000 } },
     pool: 'threads',
+    // All cores: unless told, one is left idle, which on two of them is half of the machine.
+    maxWorkers: '100%',
   },
 });

@@ -20,6 +20,7 @@ import { ParkedWatch } from './parked-watch.ts';
 import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
 import { RowComparison } from './row-comparison.ts';
+import { RowTeller } from './row-teller.ts';
 import { runCase } from './run-case.ts';
 import { type CaseMeter, RunMeter } from './run-meter.ts';
 import type { RunHost, RunOutcome } from './run-plan.ts';
@@ -58,6 +59,7 @@ class RunExecution {
   readonly #budget: Budget;
   readonly #stop: RunStop;
   readonly #events: EventLog;
+  readonly #rows: RowTeller;
   readonly #spend: SpendMeter;
   readonly #dryWatch: DryWatch;
   readonly #lanes: ModelLanes;
@@ -74,8 +76,6 @@ class RunExecution {
   /** Cases that an earlier process has begun: only these have something to replay. */
   #begun: ReadonlySet<CaseIndex> = new Set();
   #startedAt = 0;
-  #completed = 0;
-  #reported = 0;
   #intakeFailure: unknown;
   /** What the cheapest call that waited for the budget lacked when the run was stopped. */
   #need: BudgetNeed | undefined;
@@ -89,6 +89,11 @@ class RunExecution {
     this.#stop = stop;
     const { clock, store, provider, cache, coalescer } = this.#host;
     this.#events = new EventLog(this.#host.observers ?? [], (events) => this.#run.log(events), clock.now);
+    this.#rows = new RowTeller({
+      emit: (event) => this.#events.emit(event),
+      now: clock.now,
+      total: () => this.#total(),
+    });
     this.#spend = new SpendMeter(clock, { usdMicros, unknown }, (event) => this.#events.emit(event));
     this.#watch = new ParkedWatch(this.#settings.maxWaitMs);
     this.#lanes = this.#host.lanes({
@@ -164,7 +169,9 @@ class RunExecution {
   async go(): Promise<RunOutcome> {
     const { clock } = this.#host;
     this.#startedAt = clock.now();
-    const disarm = this.#armStops();
+    this.#stop.starts.addEventListener('abort', () => this.#hold(), { once: true });
+    this.#stop.flights.addEventListener('abort', () => this.#cut(), { once: true });
+    const disarm = this.#stop.arm(this.#host.signal, this.#settings.maxDurationMs);
     try {
       await this.#restore();
       this.#events.emit({
@@ -193,24 +200,6 @@ class RunExecution {
     }
   }
 
-  #armStops(): () => void {
-    const { clock, signal } = this.#host;
-    const interrupt = (): void => this.#stop.stop('interrupted');
-    const { maxDurationMs } = this.#settings;
-    const cancelTimer =
-      maxDurationMs === undefined
-        ? () => {}
-        : clock.at(clock.now() + maxDurationMs, () => this.#stop.stop('max-duration'));
-    this.#stop.starts.addEventListener('abort', () => this.#hold(), { once: true });
-    this.#stop.flights.addEventListener('abort', () => this.#cut(), { once: true });
-    signal?.addEventListener('abort', interrupt, { once: true });
-    if (signal?.aborted === true) interrupt();
-    return () => {
-      cancelTimer();
-      signal?.removeEventListener('abort', interrupt);
-    };
-  }
-
   #hold(): void {
     this.#need = this.#budget.need;
     this.#budget.close();
@@ -233,10 +222,11 @@ class RunExecution {
   }
 
   async #restoreRows(): Promise<void> {
+    let completed = 0;
     for (let after = -1; ; ) {
       const page = await this.#run.rows({ after, limit: 500 });
       for (const { row, writes } of page) {
-        if (row.provisional !== true) this.#completed++;
+        if (row.provisional !== true) completed++;
         const one = writes === undefined ? undefined : await this.#run.case(row.index);
         if (one !== undefined && writes !== undefined) this.#state.add(one, writes);
       }
@@ -244,7 +234,7 @@ class RunExecution {
       if (last === undefined) break;
       after = last.row.index;
     }
-    this.#reported = this.#completed;
+    this.#rows.restore(completed);
   }
 
   async #runAll(): Promise<void> {
@@ -256,31 +246,25 @@ class RunExecution {
       else this.#stop.stop('interrupted');
     });
     const known = this.#execution.traits;
-    if (known === undefined) await Promise.race([intake, this.#longAfterStop()]);
+    if (known === undefined) await this.#planOrStop(intake);
     const traits = known ?? (await this.#recordedTraits());
     // Cases that depend on each other are started by plan index, which needs the whole plan.
-    if (traits.serial || traits.stateful) await Promise.race([intake, this.#longAfterStop()]);
+    if (traits.serial || traits.stateful) await this.#planOrStop(intake);
     if (traits.serial) await this.#feeds.sequential({ serial: true });
     const inOrder = traits.stateful && this.#settings.serialize === 'global';
     const sequential = inOrder ? this.#feeds.sequential({ serial: false, kind: 'prompt' }) : Promise.resolve();
     this.#feeds.openLanes(traits, inOrder);
-    await Promise.all([sequential, Promise.race([intake, this.#longAfterStop()])]);
+    await Promise.all([sequential, this.#planOrStop(intake)]);
     this.#intake.cancel();
     await this.#feeds.done();
-    if (!this.#stop.starts.aborted) this.#tellAll(await this.#comparison.finish(this.#stop.flights));
+    if (!this.#stop.starts.aborted) this.#rows.final(await this.#comparison.finish(this.#stop.flights));
     if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
     if (this.#stop.error !== undefined) throw this.#stop.error;
   }
 
   /** A stopped run waits a moment for its plan to be recorded whole, and not for a source that gives nothing. */
-  #longAfterStop(): Promise<void> {
-    const { clock } = this.#host;
-    const { starts } = this.#stop;
-    return new Promise((resolve) => {
-      const wait = (): void => void clock.at(clock.now() + planPatienceMs, resolve);
-      if (starts.aborted) wait();
-      else starts.addEventListener('abort', wait, { once: true });
-    });
+  async #planOrStop(intake: Promise<void>): Promise<void> {
+    await Promise.race([intake, this.#stop.longAfter(planPatienceMs)]);
   }
 
   /** On resume the plan is in the store: whether order matters is read there. */
@@ -315,7 +299,7 @@ class RunExecution {
       if (end.kind === 'suspended') return;
       if (end.writes !== undefined) this.#state.add(one, end.writes);
       await this.#lengths.add(one, end.row, end.calls);
-      this.#tellAll(await this.#keep(one, end, { signal: controller.signal, serial }));
+      this.#rows.final(await this.#keep(one, end, { signal: controller.signal, serial }));
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
       this.#stop.fail(cause);
@@ -335,27 +319,6 @@ class RunExecution {
     if (this.#comparison.concerns(one)) return this.#comparison.add(one, row, writes, caller);
     await this.#run.saveRow(row, writes);
     return [row];
-  }
-
-  #tellAll(rows: readonly Row[]): void {
-    for (const row of rows) {
-      this.#completed++;
-      this.#tell(row);
-    }
-  }
-
-  #tell(row: Row): void {
-    const at = this.#host.clock.now();
-    this.#reported++;
-    this.#events.emit({
-      type: 'case-end',
-      index: row.index,
-      at,
-      status: row.status,
-      row,
-      completed: this.#completed,
-      total: this.#total(),
-    });
   }
 
   #total(): number {
@@ -390,7 +353,7 @@ class RunExecution {
     const { clock } = this.#host;
     const { reason, until } = this.#stop;
     const need = reason === 'budget' ? this.#need : undefined;
-    if (need !== undefined && this.#budget.granted === 0 && this.#completed === 0) refuseTooSmall(need);
+    if (need !== undefined && this.#budget.granted === 0 && this.#rows.completed === 0) refuseTooSmall(need);
     const facts = this.#lanes.facts?.();
     const efficiency = facts === undefined ? undefined : this.#meter.tell(facts, clock.now() - this.#startedAt);
     const told = efficiency === undefined ? {} : { efficiency };
@@ -399,13 +362,13 @@ class RunExecution {
       const why = { ...(until === undefined ? {} : { until }), ...(need === undefined ? {} : { need }) };
       this.#events.emit({ type: 'run-stop', at: clock.now(), reason, ...why });
       const waits = (index: CaseIndex): boolean => this.#comparison.holds(index);
-      await leaveProvisionalRows(this.#run, reason, this.#settings, (row) => this.#tell(row), waits);
+      await leaveProvisionalRows(this.#run, reason, this.#settings, (row) => this.#rows.provisional(row), waits);
     }
     this.#spend.tell();
     const spent = this.#spend.paid;
     const { cases } = await this.#run.caseCount();
     const counts = await this.#run.rowCounts();
-    const totals = checkTally(cases, counts, this.#reported);
+    const totals = checkTally(cases, counts, this.#rows.told);
     const complete = counts.provisional === 0 && this.#intake.complete;
     this.#events.emit({ type: 'run-end', run: this.#run.id, at: clock.now(), totals, complete, spent, ...told });
     this.#events.flush();

@@ -51,6 +51,30 @@ export class RunStop {
     else this.#cancelTimer = this.#clock.at(this.#clock.now() + this.#graceMs, () => this.cut());
   }
 
+  /** Stops on the caller's signal and when the time is up; the returned function ends that. */
+  arm(signal: AbortSignal | undefined, maxDurationMs: Millis | undefined): () => void {
+    const interrupt = (): void => this.stop('interrupted');
+    const cancelTimer =
+      maxDurationMs === undefined
+        ? () => {}
+        : this.#clock.at(this.#clock.now() + maxDurationMs, () => this.stop('max-duration'));
+    signal?.addEventListener('abort', interrupt, { once: true });
+    if (signal?.aborted === true) interrupt();
+    return () => {
+      cancelTimer();
+      signal?.removeEventListener('abort', interrupt);
+    };
+  }
+
+  /** Resolves so long after the run was stopped; never, when it is not. */
+  longAfter(ms: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      const wait = (): void => void this.#clock.at(this.#clock.now() + ms, resolve);
+      if (this.starts.aborted) wait();
+      else this.starts.addEventListener('abort', wait, { once: true });
+    });
+  }
+
   /** The store has failed: nothing that happens now could be kept. */
   fail(error: StoreError): void {
     this.error ??= error;
