@@ -18,7 +18,7 @@ const breakerAfter = 5;
  * An answer that took fewer turns of our own busy event loop than this has waited for us rather than for the provider:
  * more calls at once would not come back faster, they would only wait longer and take memory.
  */
-const waitedHereTurns = 4;
+const waitedHereTurns = 40;
 
 type CallEnded = Extract<SchedulerEvent, { type: 'end' }>;
 type Requeue = Extract<LaneEvent, { type: 'call-requeue' }>;

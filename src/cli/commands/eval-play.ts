@@ -68,6 +68,7 @@ function totalsLine({ outcome, totals }: EvalOutcome): string {
 
 /** The case that needs looking at first. */
 async function firstBad(result: EvalOutcome): Promise<number | undefined> {
+  if (result.totals.failed + result.totals.errors === 0) return undefined;
   for await (const { row } of result.rows())
     if (row.status === 'failed' || row.status === 'error') return caseNumber(row.index);
   return undefined;
