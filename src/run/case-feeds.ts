@@ -13,7 +13,7 @@ export interface CaseFeedsParts {
   readonly play: (one: Case, feed: CaseFeed, serial: boolean) => Promise<void>;
 }
 
-export class CaseFeeds implements Iterable<readonly [string, CaseFeed]> {
+export class CaseFeeds {
   readonly #parts: CaseFeedsParts;
   readonly #feeds = new Map<string, CaseFeed>();
   /** Providers the plan has named so far; each gets its feed as soon as these may open. */
@@ -62,12 +62,22 @@ export class CaseFeeds implements Iterable<readonly [string, CaseFeed]> {
     for (const feed of this.#feeds.values()) feed.pump();
   }
 
-  async done(): Promise<void> {
+  async finished(): Promise<void> {
     await Promise.all([...this.#feeds.values()].map((feed) => feed.done));
   }
 
-  [Symbol.iterator](): Iterator<readonly [string, CaseFeed]> {
-    return this.#feeds.entries();
+  get running(): number {
+    return [...this.#feeds.values()].reduce((sum, feed) => sum + feed.running, 0);
+  }
+
+  /** Some feed is about to start a case. */
+  get starting(): boolean {
+    return [...this.#feeds.values()].some((feed) => !feed.idle && feed.running === 0);
+  }
+
+  /** No feed has anything left to start, apart from those that cannot go on. */
+  exhausted(isStuck: (provider: string) => boolean): boolean {
+    return [...this.#feeds].every(([name, feed]) => feed.exhausted || isStuck(name));
   }
 
   #feed(own: Pick<FeedParts, 'query' | 'oneByOne' | 'order'>): CaseFeed {

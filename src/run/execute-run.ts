@@ -1,9 +1,8 @@
 /** One process's work on a run, new or resumed: wires feeds, cases, lanes and store together and brings them to an end. */
 import type { Case } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
-import type { Row } from '../domain/row.ts';
 import type { BudgetNeed } from '../domain/run-event.ts';
-import type { CaseWrites, RunStore, Spent } from '../store/store.ts';
+import type { RunStore, Spent } from '../store/store.ts';
 import { StoreError } from '../store/store-errors.ts';
 import { Budget } from './budget.ts';
 import { refuseTooSmall } from './budget-words.ts';
@@ -17,7 +16,7 @@ import type { CallDesk } from './model-call.ts';
 import type { ModelLanes } from './model-lanes.ts';
 import { OpenProviders } from './open-providers.ts';
 import { ParkedWatch } from './parked-watch.ts';
-import { type CaseSource, PlanIntake, type PlanTraits } from './plan-intake.ts';
+import { type CaseSource, knownLength, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
 import { RowComparison } from './row-comparison.ts';
 import { RowTeller } from './row-teller.ts';
@@ -122,7 +121,7 @@ class RunExecution {
     });
     this.#desk = {
       provider: this.#providers.get,
-      lanes: { ...bound(this.#lanes), submit: (call) => this.#submit(call) },
+      lanes: { submit: (call) => this.#submit(call) },
       budget: this.#budget,
       stop: this.#stop,
       clock,
@@ -158,7 +157,7 @@ class RunExecution {
   #moving(): boolean {
     if (this.#stop.starts.aborted) return false;
     for (const index of this.#controllers.keys()) if (!this.#watch.waits(index)) return true;
-    for (const [, feed] of this.#feeds) if (!feed.idle && feed.running === 0) return true;
+    if (this.#feeds.starting) return true;
     const now = this.#host.clock.now();
     const lanes = this.#lanes.snapshot?.() ?? [];
     return lanes.some(
@@ -256,7 +255,7 @@ class RunExecution {
     this.#feeds.openLanes(traits, inOrder);
     await Promise.all([sequential, this.#planOrStop(intake)]);
     this.#intake.cancel();
-    await this.#feeds.done();
+    await this.#feeds.finished();
     if (!this.#stop.starts.aborted) this.#rows.final(await this.#comparison.finish(this.#stop.flights));
     if (this.#intakeFailure !== undefined) throw this.#intakeFailure;
     if (this.#stop.error !== undefined) throw this.#stop.error;
@@ -299,7 +298,7 @@ class RunExecution {
       if (end.kind === 'suspended') return;
       if (end.writes !== undefined) this.#state.add(one, end.writes);
       await this.#lengths.add(one, end.row, end.calls);
-      this.#rows.final(await this.#keep(one, end, { signal: controller.signal, serial }));
+      this.#rows.final(await this.#comparison.keep(one, end, { signal: controller.signal, serial }));
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
       this.#stop.fail(cause);
@@ -310,19 +309,8 @@ class RunExecution {
     }
   }
 
-  /** Keeps the row; gives back those that are final by it. */
-  async #keep(
-    one: Case,
-    { row, writes }: { readonly row: Row; readonly writes?: CaseWrites },
-    caller: { readonly signal: AbortSignal; readonly serial: boolean },
-  ): Promise<readonly Row[]> {
-    if (this.#comparison.concerns(one)) return this.#comparison.add(one, row, writes, caller);
-    await this.#run.saveRow(row, writes);
-    return [row];
-  }
-
   #total(): number {
-    return Math.max(this.#execution.planned ?? 0, lengthOf(this.#execution.source), this.#intake.recorded);
+    return Math.max(this.#execution.planned ?? 0, knownLength(this.#execution.source), this.#intake.recorded);
   }
 
   async #submit(call: Parameters<ModelLanes['submit']>[0]): ReturnType<ModelLanes['submit']> {
@@ -339,13 +327,9 @@ class RunExecution {
   #stopIfParked(): void {
     if (this.#stop.reason !== undefined) return;
     const now = this.#host.clock.now();
-    let running = 0;
-    for (const [name, feed] of this.#feeds) {
-      running += feed.running;
-      if (!feed.idle && feed.running === 0) return;
-      if (!feed.exhausted && !this.#watch.parkedForLong(this.#providers.lane(name), now)) return;
-    }
-    const until = this.#watch.onlyParkedUntil(running, now);
+    if (this.#feeds.starting) return;
+    if (!this.#feeds.exhausted((name) => this.#watch.parkedForLong(this.#providers.lane(name), now))) return;
+    const until = this.#watch.onlyParkedUntil(this.#feeds.running, now);
     if (until !== undefined) this.#stop.stop('parked', until);
   }
 
@@ -412,14 +396,3 @@ class RunExecution {
     };
   }
 }
-
-const lengthOf = (source: CaseSource | undefined): number => (Array.isArray(source) ? source.length : 0);
-
-/** An object of the lanes' methods, so that one of them can be replaced. */
-const bound = (lanes: ModelLanes): ModelLanes => ({
-  open: (...args) => lanes.open(...args),
-  submit: (call) => lanes.submit(call),
-  learned: (lane) => lanes.learned(lane),
-  abort: (reason) => lanes.abort(reason),
-  shutdown: () => lanes.shutdown(),
-});

@@ -31,7 +31,7 @@ export interface ResponseCache {
 export interface CallDesk {
   /** A provider whose lane is open. */
   readonly provider: (name: string) => Promise<Provider>;
-  readonly lanes: ModelLanes;
+  readonly lanes: Pick<ModelLanes, 'submit'>;
   readonly budget: Budget;
   readonly stop: RunStop;
   readonly clock: Clock;

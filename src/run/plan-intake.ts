@@ -25,6 +25,9 @@ const chunk = 512;
 const isStateful = (one: Case): boolean =>
   one.kind === 'prompt' && (one.storeAs !== undefined || one.conversationKey !== undefined);
 
+/** How many cases a source holds, as far as it says so before it is read. */
+export const knownLength = (source: CaseSource | undefined): number => (Array.isArray(source) ? source.length : 0);
+
 /** Reads the traits off a list; undefined for a stream, which shows them only at its end. */
 export function traitsOf(source: CaseSource): PlanTraits | undefined {
   if (!Array.isArray(source)) return undefined;

@@ -72,7 +72,7 @@ export class RowComparison {
   }
 
   /** The case's row is final only when those it is compared with are there. */
-  concerns(one: Case): one is PromptCase & { readonly comparedWith: readonly CaseIndex[] } {
+  #concerns(one: Case): one is PromptCase & { readonly comparedWith: readonly CaseIndex[] } {
     return this.#parts.compare !== undefined && one.kind === 'prompt' && one.comparedWith !== undefined;
   }
 
@@ -81,14 +81,17 @@ export class RowComparison {
     return this.#held.has(index);
   }
 
-  /** Keeps a row; gives back the rows that are final now: none while others are missing, else all of the test. */
-  async add(
-    one: PromptCase & { readonly comparedWith: readonly CaseIndex[] },
-    row: Row,
-    writes: CaseWrites | undefined,
+  /** Keeps a row; gives back the rows that are final now: its own, none while others are missing, or all of its test. */
+  async keep(
+    one: Case,
+    { row, writes }: { readonly row: Row; readonly writes?: CaseWrites },
     caller: Pick<Caller, 'signal' | 'serial'>,
   ): Promise<readonly Row[]> {
     const { run } = this.#parts;
+    if (!this.#concerns(one)) {
+      await run.saveRow(row, writes);
+      return [row];
+    }
     await run.saveRow({ ...row, provisional: true }, writes);
     const first = one.comparedWith[0] ?? one.index;
     const group = this.#groups.get(first) ?? (await this.#open(first, one.comparedWith));

@@ -8,6 +8,7 @@ import type { Row, RowStatus } from '../domain/row.ts';
 import type { GroupCommit, Write } from './group-commit.ts';
 import { changedRecord, recordCells, recordOf } from './run-body.ts';
 import type { RowsTable, Schema } from './schema.ts';
+import { readSpent, readSpentByRole } from './spent-reader.ts';
 import type { Statements } from './statements.ts';
 import { readSteps } from './step-reader.ts';
 import type {
@@ -276,60 +277,12 @@ export class SqlRunStore implements RunStore {
     return readSteps(this.#parts, this.#run, index);
   }
 
-  async spent(): Promise<Spent> {
-    const { db } = this.#parts;
-    const paid = await db
-      .selectFrom('answers')
-      .select(({ fn }) => [fn.sum('cost').as('cost'), fn.countAll().as('all'), fn.count('cost').as('priced')])
-      .where('run', '=', this.#run)
-      .where('kind', '=', 'model')
-      .where('pinned', '=', 0)
-      .executeTakeFirstOrThrow();
-    const open = await db
-      .selectFrom('intents as i')
-      .leftJoin('answers as a', (join) =>
-        join
-          .onRef('a.run', '=', 'i.run')
-          .onRef('a.idx', '=', 'i.idx')
-          .onRef('a.path', '=', 'i.path')
-          .onRef('a.send', '=', 'i.send'),
-      )
-      .select(({ fn }) => fn.sum('i.reserved').as('reserved'))
-      .where('i.run', '=', this.#run)
-      .where('a.send', 'is', null)
-      .executeTakeFirstOrThrow();
-    return {
-      usdMicros: Number(paid.cost ?? 0),
-      unknown: Number(paid.all) - Number(paid.priced),
-      maybeUsdMicros: Number(open.reserved ?? 0),
-    };
+  spent(): Promise<Spent> {
+    return readSpent(this.#parts.db, this.#run);
   }
 
-  async spentByRole(): Promise<readonly RoleSpent[]> {
-    const found = await this.#parts.db
-      .selectFrom('answers')
-      .select(({ fn }) => [
-        'role',
-        fn.countAll().as('calls'),
-        fn.sum('input_tokens').as('input'),
-        fn.sum('output_tokens').as('output'),
-        fn.sum('cost').as('cost'),
-        fn.count('cost').as('priced'),
-      ])
-      .where('run', '=', this.#run)
-      .where('kind', '=', 'model')
-      .where('pinned', '=', 0)
-      .groupBy('role')
-      .orderBy('role')
-      .execute();
-    return found.map(({ role, calls, input, output, cost, priced }) => ({
-      role: role ?? 'other',
-      calls: Number(calls),
-      inputTokens: Number(input ?? 0),
-      outputTokens: Number(output ?? 0),
-      usdMicros: Number(cost ?? 0),
-      unknown: Number(calls) - Number(priced),
-    }));
+  spentByRole(): Promise<readonly RoleSpent[]> {
+    return readSpentByRole(this.#parts.db, this.#run);
   }
 
   saveRow(row: Row, writes?: CaseWrites): Promise<void> {
