@@ -2,10 +2,9 @@
  * The command line of a folder on a clock of its own: `parlane run` and `parlane plan` as a user starts them, with the
  * real store, while hours pass in seconds.
  */
-import type { CliContext } from '../../src/cli/cli-context.ts';
 import { exitCodes } from '../../src/cli/exit-code.ts';
-import { runCommandLine } from '../../src/cli/main.ts';
 import { VirtualClock } from '../../src/sim/virtual-clock.ts';
+import { commandLine } from '../../test/support/command-line.ts';
 import { letTimePass, turn } from '../../test/support/wire-clock.ts';
 
 /** Wrong answers and failed cases are results too. */
@@ -29,26 +28,8 @@ export class VirtualCommandLine {
 
   /** Runs one command line and gives back what it printed; throws when it did not do its work. */
   async run(...args: string[]): Promise<string> {
-    const said = { code: 0, out: '', err: '' };
-    const context: CliContext = {
-      env: {},
-      cwd: this.#cwd,
-      clock: this.#clock,
-      terminal: { isTTY: false, columns: 80 },
-      print: (text) => {
-        said.out += `${text}\n`;
-      },
-      write: (text) => {
-        said.out += text;
-      },
-      complain: (text) => {
-        said.err += `${text}\n`;
-      },
-      exit: (code) => {
-        said.code = code;
-      },
-    };
-    await letTimePass(this.#clock, untilIdle, () => runCommandLine(args, context));
+    const place = { cwd: this.#cwd, clock: this.#clock, terminal: { isTTY: false, columns: 80 } };
+    const said = await letTimePass(this.#clock, untilIdle, () => commandLine(place, ...args));
     // Runs are told apart by the second in which they began.
     this.#clock.advanceTo(this.#clock.now() + 60_000);
     if (!done.includes(said.code))

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../test/support/command-line.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { CliContext } from './cli-context.ts';
-import { runCommandLine } from './main.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -29,32 +28,8 @@ const hastyClock = (): Clock => {
 
 const parlane = (...args: string[]) => parlaneOn(undefined, ...args);
 
-const parlaneOn = async (
-  clock: Clock | undefined,
-  ...args: string[]
-): Promise<{ code: number; out: string; err: string }> => {
-  const said = { code: 0, out: '', err: '' };
-  const context: CliContext = {
-    env: {},
-    cwd,
-    terminal: { isTTY: false, columns: Number.POSITIVE_INFINITY },
-    ...(clock === undefined ? {} : { clock }),
-    print: (text) => {
-      said.out += `${text}\n`;
-    },
-    write: (text) => {
-      said.out += text;
-    },
-    complain: (text) => {
-      said.err += `${text}\n`;
-    },
-    exit: (code) => {
-      said.code = code;
-    },
-  };
-  await runCommandLine(args, context);
-  return said;
-};
+const parlaneOn = (clock: Clock | undefined, ...args: string[]) =>
+  commandLine({ cwd, ...(clock === undefined ? {} : { clock }) }, ...args);
 
 const config = (more = ''): void =>
   writeFileSync(

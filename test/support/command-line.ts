@@ -12,9 +12,12 @@ export interface Place {
   readonly cwd: string;
   readonly env?: CliContext['env'];
   readonly terminal?: CliContext['terminal'];
+  readonly clock?: CliContext['clock'];
 }
 
-export function testContext({ cwd, env = {}, terminal = { isTTY: false, columns: Number.POSITIVE_INFINITY } }: Place): {
+const pipe = { isTTY: false, columns: Number.POSITIVE_INFINITY };
+
+export function testContext({ cwd, env = {}, terminal = pipe, clock }: Place): {
   context: CliContext;
   said: { code: number; out: string; err: string };
 } {
@@ -23,6 +26,7 @@ export function testContext({ cwd, env = {}, terminal = { isTTY: false, columns:
     env,
     cwd,
     terminal,
+    ...(clock === undefined ? {} : { clock }),
     print: (text) => {
       said.out += `${text}\n`;
     },
