@@ -18,7 +18,7 @@ const breakerAfter = 5;
  * An answer that took fewer turns of our own busy event loop than this has waited for us rather than for the provider:
  * more calls at once would not come back faster, they would only wait longer and take memory.
  */
-const waitedHereTurns = 40;
+const waitedHereTurns = 4;
 
 type CallEnded = Extract<SchedulerEvent, { type: 'end' }>;
 type Requeue = Extract<LaneEvent, { type: 'call-requeue' }>;
@@ -142,6 +142,7 @@ export class Ending {
     this.noteLatency(lane, latency);
     const waitedHere = latency < waitedHereTurns * hostTurnMs;
     lane.pace.succeed(call, lane.ready.size > 0 && !waitedHere, now);
+    if (waitedHere) lane.pace.narrow();
     const from = lane.concurrency.dynamic;
     const saturated = lane.ready.size > 0 && (lane.pace.known || lane.inFlight + 1 >= from);
     if (lane.concurrency.succeed(saturated, lane.pace.known)) {

@@ -16,6 +16,10 @@ import { RecentlyAccepted } from './recently-accepted.ts';
 
 const probes = 3;
 const slowStartWindow = 4;
+/** However short the round trips, a window takes this long to double: whether more brings more must show first. */
+const fastestDoublingMs = 50;
+/** A window never narrows below this: so many places cost little, and answers that come together are kept together. */
+const narrowestWindow = 32;
 /** A window this long is a budget, not a pace: all of it may be used at once. */
 const budgetWindowsMs = [3_600_000, 86_400_000];
 /** Burst credit before a burst has been seen accepted. */
@@ -58,6 +62,8 @@ export class Pace {
   private measured: number | undefined;
   private growthPerMs = fastestGrowthPerMs;
   private grownAt = 0;
+  private doublingFrom = slowStartWindow;
+  private doublingSince = -Infinity;
 
   constructor(node: LimitNode, now: number, learned: readonly LearnedLimit[] = []) {
     this.node = node;
@@ -218,9 +224,22 @@ export class Pace {
   succeed(call: QueuedCall, saturated: boolean, now: number): void {
     this.factor = Math.min(1, this.factor + factorGrowthPerMs * (now - this.factorAt));
     this.factorAt = now;
-    if (this.mode === 'slow-start' && saturated) this.window += 1;
+    if (this.mode === 'slow-start' && saturated) this.widen(now);
     else if (this.mode === 'mirror') this.growBursts(call);
     else if (this.mode === 'rate') this.growRate(saturated, now);
+  }
+
+  private widen(now: number): void {
+    if (now - this.doublingSince >= fastestDoublingMs) {
+      this.doublingFrom = this.window;
+      this.doublingSince = now;
+    }
+    if (this.window < 2 * this.doublingFrom) this.window += 1;
+  }
+
+  /** An answer waited for our own process: a place too many is open. */
+  narrow(): void {
+    if (this.mode === 'slow-start' && this.window > narrowestWindow) this.window -= 1;
   }
 
   private growBursts(call: QueuedCall): void {

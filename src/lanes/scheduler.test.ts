@@ -610,6 +610,36 @@ describe('learning', () => {
     expect(inFlightAfter(20)).toBe(56);
   });
 
+  it('the window narrows again, but not below 32 places, once answers wait for our own process', () => {
+    const desk = new Desk();
+    desk.open('lane');
+    for (let each = 0; each < 2_000; each += 1) desk.submit('lane');
+    const trip = (at: number, hostTurnMs: number): number => {
+      desk.until(at);
+      const running = desk.starts.map((start) => start.call).filter((call) => !desk.ends.has(call));
+      for (const call of running) desk.tell({ type: 'end', call, result: { type: 'ok' }, hostTurnMs });
+      return desk.snapshot('lane').inFlight;
+    };
+    const widened = [1_000, 2_000, 3_000, 4_000].map((at) => trip(at, 0));
+    expect(widened).toEqual([7, 14, 28, 56]);
+    expect([5_000, 6_000, 7_000].map((at) => trip(at, 500))).toEqual([32, 32, 32]);
+    expect(trip(8_000, 0)).toBe(64);
+  });
+
+  it('the window takes 50 ms to double, however short the round trips are', () => {
+    const desk = new Desk();
+    desk.open('lane');
+    for (let each = 0; each < 2_000; each += 1) desk.submit('lane');
+    const inFlight: number[] = [];
+    for (let at = 5; at <= 150; at += 5) {
+      desk.until(at);
+      const running = desk.starts.map((start) => start.call).filter((call) => !desk.ends.has(call));
+      for (const call of running) desk.end(call);
+      if (at % 50 === 0) inFlight.push(desk.snapshot('lane').inFlight);
+    }
+    expect(inFlight).toEqual([8, 16, 32]);
+  });
+
   it('what an earlier run learned is used from the first call, at four fifths', () => {
     const desk = new Desk();
     desk.open('lane', {}, { learned: [{ resource: 'requests', ratePerMinute: 600, capacity: 600, windowMs: 60_000 }] });

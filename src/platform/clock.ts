@@ -16,7 +16,7 @@ export interface Clock {
 const longestTimer = 2 ** 31 - 1;
 
 const busyShare = 0.9;
-const busySampleMs = 100;
+const busySampleMs = 50;
 
 function turnMeter(): () => number {
   let turnMs = 0;
