@@ -1,6 +1,6 @@
 /** A batch in numbers. No number without its denominator, no NaN, and an error is never a wrong answer. */
 import { wilson } from '../compare/interval.ts';
-import type { ConversationResult } from '../domain/conversation-result.ts';
+import { type ConversationResult, resultOf } from '../domain/conversation-result.ts';
 import type { Row } from '../domain/row.ts';
 import { flakyRate, passK, type Tries } from './repeats.ts';
 
@@ -124,11 +124,6 @@ export function summarizeBatch(rows: readonly SummaryRow[]): BatchSummary {
 /** The 95 % interval of a success rate; null when nothing was scored. */
 export const successInterval = ({ scored, successes }: Tries): BatchSummary['success_interval'] =>
   scored === 0 ? null : wilson(successes, scored);
-
-function resultOf({ detail }: SummaryRow): ConversationResult | undefined {
-  const isResult = typeof detail === 'object' && detail !== null && 'conversation_history' in detail;
-  return isResult ? (detail as unknown as ConversationResult) : undefined;
-}
 
 const triesOf = (rows: readonly SummaryRow[]): Tries => ({
   scored: countOf(rows, ({ status }) => status === 'passed' || status === 'failed'),

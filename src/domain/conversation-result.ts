@@ -142,3 +142,9 @@ export interface ConversationResult {
   readonly score?: number | null;
   readonly comment?: string;
 }
+
+/** The conversation's result, when the row holds one. */
+export function resultOf({ detail }: { readonly detail?: Json }): ConversationResult | undefined {
+  const isResult = typeof detail === 'object' && detail !== null && 'conversation_history' in detail;
+  return isResult ? (detail as unknown as ConversationResult) : undefined;
+}

@@ -6,7 +6,7 @@
 import { batchCsv, batchNdjson } from '../conversation/export-batch.ts';
 import { checkSetup } from '../conversation/setup.ts';
 import type { ConversationCase } from '../domain/case.ts';
-import type { ConversationResult } from '../domain/conversation-result.ts';
+import { type ConversationResult, resultOf } from '../domain/conversation-result.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { caseIndex, runId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
@@ -18,7 +18,6 @@ import { PromptSpecificationManager } from '../prompts/specification-manager.ts'
 import type { RunStore, Store } from '../store/store.ts';
 import { casesOf, didNotPass, rescoredConversation, type Scoring } from './again.ts';
 import { BatchCount, type BatchJob, type BatchStatus } from './batch-job.ts';
-import { resultOf, rowsOf } from './batch-rows.ts';
 import { refuseToPlayOn } from './check-recordings.ts';
 import { conversationRunner } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
@@ -35,6 +34,7 @@ import {
   specificationsOf,
 } from './plan-conversations.ts';
 import { checkRecordings } from './project-conversations.ts';
+import { rowsOf } from './read-run.ts';
 import { Recordings } from './recorded-tools.ts';
 import { type ReplayOutcome, replayCase } from './replay-case.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';

@@ -2,7 +2,6 @@
  * An eval from suite to table: plan, run, compare. The same runs, lanes and store as everything else; what is special to
  * evals (templates, transforms, hooks, comparisons) is put together in `open-eval.ts`.
  */
-import type { Case, PromptCase } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -19,6 +18,7 @@ import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
 import { sha256 } from './plan-eval.ts';
+import { rowsOf } from './read-run.ts';
 import { retryRun } from './retry-run.ts';
 import { findRun, type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
@@ -169,24 +169,16 @@ async function tableOf(
   const derive = deriving(suite, options.code, new AbortController().signal, warn);
   const prompts = async (): Promise<readonly JsonObject[]> => {
     const summary = evalSummary(columnFacts(columns));
-    for await (const { row } of rows()) summary.add(row);
+    for await (const row of rowsOf(run)) if (row.kind === 'prompt') summary.add(row);
     return summary.prompts(derive);
   };
   return { outcome, columns, totals: outcome.totals, rows, derive, prompts };
 }
 
-const page = 500;
-
 /** Rows with their cases, in the plan's order. */
 export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
-  let after = -1;
-  for (;;) {
-    const rows = await run.rows({ after, limit: page });
-    if (rows.length === 0) return;
-    for (const { row } of rows) {
-      const planned: Case | undefined = await run.case(row.index);
-      if (planned?.kind === 'prompt') yield { case: planned satisfies PromptCase, row };
-      after = row.index;
-    }
+  for await (const row of rowsOf(run)) {
+    const planned = await run.case(row.index);
+    if (planned?.kind === 'prompt') yield { case: planned, row };
   }
 }

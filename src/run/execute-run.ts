@@ -18,6 +18,7 @@ import { OpenProviders } from './open-providers.ts';
 import { ParkedWatch } from './parked-watch.ts';
 import { type CaseSource, knownLength, PlanIntake, type PlanTraits } from './plan-intake.ts';
 import { leaveProvisionalRows } from './provisional-rows.ts';
+import { storedRows } from './read-run.ts';
 import { RowComparison } from './row-comparison.ts';
 import { RowTeller } from './row-teller.ts';
 import { runCase } from './run-case.ts';
@@ -222,16 +223,10 @@ class RunExecution {
 
   async #restoreRows(): Promise<void> {
     let completed = 0;
-    for (let after = -1; ; ) {
-      const page = await this.#run.rows({ after, limit: 500 });
-      for (const { row, writes } of page) {
-        if (row.provisional !== true) completed++;
-        const one = writes === undefined ? undefined : await this.#run.case(row.index);
-        if (one !== undefined && writes !== undefined) this.#state.add(one, writes);
-      }
-      const last = page.at(-1);
-      if (last === undefined) break;
-      after = last.row.index;
+    for await (const { row, writes } of storedRows(this.#run)) {
+      if (row.provisional !== true) completed++;
+      const one = writes === undefined ? undefined : await this.#run.case(row.index);
+      if (one !== undefined && writes !== undefined) this.#state.add(one, writes);
     }
     this.#rows.restore(completed);
   }

@@ -4,7 +4,7 @@ import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
-import type { RunStore, StoredEvent } from '../store/store.ts';
+import type { RunStore, StoredEvent, StoredRow } from '../store/store.ts';
 import { totalsOf } from './tally.ts';
 
 export interface StoredRunInfo {
@@ -20,15 +20,20 @@ export interface StoredRunInfo {
 
 const page = 500;
 
-/** All rows in plan order. */
-export async function* rowsOf(run: RunStore): AsyncGenerator<Row> {
+/** All rows in plan order, with what their cases left to later ones. */
+export async function* storedRows(run: RunStore): AsyncGenerator<StoredRow> {
   for (let after = -1; ; ) {
     const rows = await run.rows({ after, limit: page });
-    for (const { row } of rows) yield row;
+    yield* rows;
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.row.index;
   }
+}
+
+/** All rows in plan order. */
+export async function* rowsOf(run: RunStore): AsyncGenerator<Row> {
+  for await (const { row } of storedRows(run)) yield row;
 }
 
 async function whole(run: RunStore, event: StoredEvent): Promise<RunEvent | undefined> {

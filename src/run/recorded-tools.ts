@@ -6,7 +6,7 @@
  *    the same name, then in any other.
  * 3. Within one recording the n-th such call of a session gets the n-th answer, and after the last the last.
  */
-import type { ConversationResult } from '../domain/conversation-result.ts';
+import { type ConversationResult, resultOf } from '../domain/conversation-result.ts';
 import { evalDetail } from '../domain/eval-case.ts';
 import { runId } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
@@ -16,7 +16,7 @@ import type { RunStore, Store } from '../store/store.ts';
 import { parseArguments } from '../tools/parse-arguments.ts';
 import { toolError } from '../tools/parse-result.ts';
 import type { ToolPorts } from '../tools/tool-emulator.ts';
-import { resultOf, rowsOf } from './batch-rows.ts';
+import { rowsOf } from './read-run.ts';
 import { agentsOf } from './simulated-user-config.ts';
 
 /** Answers as text, so that they are parsed to the same values again; by tool and arguments. */

@@ -11,6 +11,7 @@ import type { CaseRunners } from './case-runner.ts';
 import { type Difference, differences } from './differences.ts';
 import type { Journal } from './journal.ts';
 import type { CallDesk } from './model-call.ts';
+import { storedRows } from './read-run.ts';
 import { runCase } from './run-case.ts';
 import { RunStop } from './run-stop.ts';
 import { SharedState, sequence } from './shared-state.ts';
@@ -48,16 +49,11 @@ function offlineDesk(clock: Clock): CallDesk {
 /** What earlier cases left to this one. */
 export async function stateBefore(run: RunStore, one: Case): Promise<SharedState> {
   const state = new SharedState();
-  for (let after = -1; ; ) {
-    const page = await run.rows({ after, limit: 500 });
-    for (const { row, writes } of page) {
-      const other = writes === undefined ? undefined : await run.case(row.index);
-      if (other !== undefined && writes !== undefined && sequence(other) < sequence(one)) state.add(other, writes);
-    }
-    const last = page.at(-1);
-    if (last === undefined) return state;
-    after = last.row.index;
+  for await (const { row, writes } of storedRows(run)) {
+    const other = writes === undefined ? undefined : await run.case(row.index);
+    if (other !== undefined && writes !== undefined && sequence(other) < sequence(one)) state.add(other, writes);
   }
+  return state;
 }
 
 export async function replayCase(
