@@ -14,6 +14,12 @@ export interface Write {
   readonly values: readonly (string | number | null)[];
 }
 
+/** Seams for tests that pull the plug or fill the disk at the n-th commit. */
+export interface CommitHooks {
+  readonly before?: (commit: number) => void;
+  readonly after?: (commit: number) => void;
+}
+
 /** How the database underneath commits a group: everything or nothing. */
 export interface GroupTarget {
   /** Commits in one transaction; with `durable` the data is on disk when it returns. False: busy, try again later. */

@@ -2,9 +2,9 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../platform/make-folder.ts';
-import { GroupCommit } from './group-commit.ts';
+import { type CommitHooks, GroupCommit } from './group-commit.ts';
 import { SqlStore } from './sql-store.ts';
-import { type CommitHooks, SqliteFile } from './sqlite-file.ts';
+import { SqliteFile } from './sqlite-file.ts';
 import { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 import { storeError } from './store-errors.ts';

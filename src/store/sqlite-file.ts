@@ -6,7 +6,7 @@
 import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Kysely, SqliteDialect } from 'kysely';
-import type { GroupTarget, Write } from './group-commit.ts';
+import type { CommitHooks, GroupTarget, Write } from './group-commit.ts';
 import { migrate } from './migrations.ts';
 import { type Schema, schemaVersion } from './schema.ts';
 import { checkSeal, type Seal, SealWriter } from './seal.ts';
@@ -14,12 +14,6 @@ import { damaged, isBusy, StoreError, storeError } from './store-errors.ts';
 
 /** "Parl" in the header of every store: tells it from any other SQLite file. */
 const applicationId = 0x5061726c;
-
-/** Seams for tests that pull the plug or fill the disk at the n-th commit. */
-export interface CommitHooks {
-  readonly before?: (commit: number) => void;
-  readonly after?: (commit: number) => void;
-}
 
 const foreign = (file: string): StoreError =>
   new StoreError(
