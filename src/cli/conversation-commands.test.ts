@@ -65,6 +65,27 @@ describe('parlane simulate', () => {
     });
   });
 
+  it('writes its files again when a batch that was stopped is played to its end', async () => {
+    write(
+      's.json',
+      ['one', 'two', 'three'].map((name) => ({ name, variables: {}, max_turns: 2 })),
+    );
+    const priced = ['--agent-model', 'sim:agent?latency=0ms&price=10/10', '--client-model', 'sim:client?latency=0ms'];
+    const stopped = await parlane('simulate', 's.json', '--no-tools', ...priced, '--budget', '0.02', '-o', 'r.json');
+    expect(stopped.code).toBe(3);
+    const written = () => JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'));
+    expect(written().status).not.toBe('completed');
+
+    const resumed = await parlane('resume', '--budget', '5');
+    expect(resumed.err).toContain('Written: r.json');
+    expect(written()).toMatchObject({ status: 'completed', summary: { planned: 3 } });
+    const ends = written().results.map((one: { scenario: string; status: string }) => [one.scenario, one.status]);
+    expect(ends).toEqual(['one', 'two', 'three'].map((name) => [name, 'completed']));
+
+    await parlane('resume', '--errors-too', '-o', 'report.html');
+    expect(readFileSync(join(cwd, 'report.html'), 'utf8')).toMatch(/^<!doctype html>/);
+  });
+
   it('plays without tools, and says which models play when none is named', async () => {
     write('s.json', [{ name: 'hello', variables: {}, max_turns: 1 }]);
     const said = await parlane('simulate', 's.json', '--no-tools', '--json');

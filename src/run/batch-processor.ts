@@ -60,6 +60,8 @@ export interface NewBatch extends Omit<ConversationBatch, 'snapshot' | 'expected
   readonly promptSpecName?: string;
   readonly budgetUsd?: number;
   readonly maxDurationMs?: number;
+  /** Result files that are asked for; kept with the batch, for whoever resumes it. */
+  readonly outputs?: readonly string[];
 }
 
 export interface BatchRunOptions {
@@ -88,7 +90,7 @@ export class BatchProcessor {
 
   /** Plans a batch. Everything that can be refused is refused here, before anything is sent. */
   async create(batch: NewBatch): Promise<BatchJob> {
-    const { name, promptSpecName, budgetUsd, maxDurationMs, ...rest } = batch;
+    const { name, promptSpecName, budgetUsd, maxDurationMs, outputs, ...rest } = batch;
     const manager = new PromptSpecificationManager(realFiles, this.#options.specsFolder ?? `${this.#folder}/prompts`);
     const snapshot = await manager.snapshot(promptSpecName);
     if (rest.models.judge !== undefined && snapshot.specification.agents['evaluator'] === undefined) {
@@ -106,6 +108,7 @@ export class BatchProcessor {
     const settings = {
       ...(budgetUsd === undefined ? {} : { budgetUsdMicros: Math.round(budgetUsd * 1_000_000) }),
       ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
+      ...(outputs === undefined ? {} : { outputs }),
     };
     const run = {
       name: name ?? snapshot.specification.name,

@@ -37,9 +37,14 @@ const endings: Readonly<Record<string, Format>> = {
   xml: 'junit',
 };
 
+const byEnding = (output: string): Format | undefined => endings[/\.(\w+)$/.exec(output)?.[1]?.toLowerCase() ?? ''];
+
+/** Whether the file's ending names a format in which any run can be written. */
+export const isReport = (output: string): boolean => byEnding(output) !== undefined;
+
 /** Told, else by the file's ending, else html. */
 const formatOf = ({ format, output }: Pick<ExportOptions, 'format' | 'output'>): Format =>
-  format ?? endings[/\.(\w+)$/.exec(output ?? '')?.[1]?.toLowerCase() ?? ''] ?? 'html';
+  format ?? byEnding(output ?? '') ?? 'html';
 
 /** The run as the export tells it: with what it was made from, and the name somebody gave it. */
 function readerOf(base: ReturnType<typeof readRun>, record: RunRecord, clean: (text: string) => string): RunReader {
@@ -101,7 +106,7 @@ export async function writeRunFile(
 /** Refuses a file that cannot be written or whose ending names no format, before anything is run. */
 export function checkOutput(output: string, cwd: string): void {
   outputPath(output, cwd);
-  if (endings[/\.(\w+)$/.exec(output)?.[1]?.toLowerCase() ?? ''] !== undefined) return;
+  if (isReport(output)) return;
   throw new ParlaneError(
     'cli/output-format',
     `A run cannot be written as "${output}".`,

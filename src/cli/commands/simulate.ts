@@ -1,21 +1,21 @@
-import { writeFile } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
+import { runId } from '../../domain/ids.ts';
 import type { RunEfficiency } from '../../domain/run-efficiency.ts';
 import { realClock } from '../../platform/clock.ts';
 import { realFiles } from '../../platform/files.ts';
 import { isAlive, thisProcess } from '../../platform/process-identity.ts';
 import { defaultSpecification, PromptSpecificationManager } from '../../prompts/specification-manager.ts';
 import type { BatchJob } from '../../run/batch-job.ts';
-import { type BatchFormat, BatchProcessor, type NewBatch } from '../../run/batch-processor.ts';
+import { BatchProcessor, type NewBatch } from '../../run/batch-processor.ts';
 import { openStore } from '../../store/open-store.ts';
+import { checkBatchFile, writeBatchFile } from '../batch-files.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { amountAboveZero, wholeNumber } from '../number-option.ts';
 import { storeOption } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
-import { makeOutputFolder, outputPath } from '../output-file.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readScenarios } from '../read-scenarios.ts';
 import { summaryText } from '../summary-text.ts';
@@ -38,25 +38,6 @@ interface SimulateOptions {
   readonly store?: string;
   readonly json?: boolean;
   readonly plain?: boolean;
-}
-
-const formats: Readonly<Record<string, BatchFormat>> = {
-  '.json': 'json',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-  '.csv': 'csv',
-};
-
-function formatOf(output: string, cwd: string): BatchFormat {
-  outputPath(output, cwd);
-  const format = formats[extname(output)];
-  if (format !== undefined) return format;
-  throw new ParlaneError(
-    'cli/bad-output',
-    `Results cannot be written as "${output}".`,
-    'End the name in .json, .ndjson or .csv.',
-    { output },
-  );
 }
 
 function oneOf<T extends string>(flag: string, text: string | undefined, known: readonly T[]): T | undefined {
@@ -89,6 +70,7 @@ function batchOf(options: SimulateOptions): Omit<NewBatch, 'scenarios'> {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(timeoutSec === undefined ? {} : { timeoutSec }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(options.output === undefined ? {} : { outputs: [options.output] }),
     ...(firstSpeaker === undefined ? {} : { firstSpeaker }),
     ...(options.enrichmentUrl === undefined
       ? {}
@@ -98,7 +80,7 @@ function batchOf(options: SimulateOptions): Omit<NewBatch, 'scenarios'> {
 
 async function simulate(file: string, options: SimulateOptions, context: CliContext): Promise<void> {
   const specsFolder = resolve(context.cwd, options.specs ?? 'prompts');
-  const format = options.output === undefined ? undefined : formatOf(options.output, context.cwd);
+  if (options.output !== undefined) checkBatchFile(options.output, context.cwd);
   const batch = batchOf(options);
   const { specification } = await new PromptSpecificationManager(realFiles, specsFolder).snapshot(options.spec);
   const scenarios = await readScenarios(context, file, {
@@ -124,11 +106,7 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
     const { result: job, watch } = await playWatched(context, watched, interrupt, (stage) =>
       processor.run(created.batch_id, stage),
     );
-    if (options.output !== undefined && format !== undefined) {
-      const path = outputPath(options.output, context.cwd);
-      makeOutputFolder(path);
-      await writeFile(path, await processor.export(job.batch_id, format));
-    }
+    if (options.output !== undefined) await writeBatchFile(options.output, runId(job.batch_id), store, context);
     await tell(processor, job, watch.state.efficiency, options, context);
   } finally {
     await store.close();
@@ -172,7 +150,7 @@ export function define(command: Command, context: CliContext): void {
     .option('--budget <usd>', 'a spend cap for the whole batch, in dollars')
     .option('--enrichment-url <url>', 'a webhook that gives the variables of a client_id')
     .option('--enrichment-policy <policy>', 'when it fails: fail, continue or skip')
-    .option('-o, --output <file>', 'write the results: .json, .ndjson or .csv')
+    .option('-o, --output <file>', 'write the results: .json, .ndjson or .csv, or a report: .html, .xml')
     .option(...storeOption)
     .addHelpText(
       'before',

@@ -8,6 +8,7 @@ import { Lanes } from '../../run/lanes.ts';
 import { specificationsOf } from '../../run/plan-conversations.ts';
 import { Recordings } from '../../run/recorded-tools.ts';
 import type { Store } from '../../store/store.ts';
+import { checkBatchFile, writeBatchFile } from '../batch-files.ts';
 import type { CliContext } from '../cli-context.ts';
 import type { Revived } from '../revivers.ts';
 
@@ -24,6 +25,10 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
         recordings: new Recordings(store),
         grading: host.grading,
       }),
+    },
+    outputs: {
+      check: (path) => checkBatchFile(path, context.cwd),
+      write: (path, { run }) => writeBatchFile(path, run, store, context),
     },
     close: host.close,
   };
