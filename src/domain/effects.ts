@@ -5,6 +5,7 @@ import type { Outcome } from './reply.ts';
 
 /** The time a step took, told apart: only `latencyMs` is the provider's or tool's own and counts against timeouts. */
 export interface StepTimes {
+  /** When the first attempt was made: after the queue. */
   readonly startedAt: EpochMillis;
   readonly endedAt: EpochMillis;
   readonly queueMs: Millis;

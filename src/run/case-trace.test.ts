@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { reply } from '../../test/support/run-harness.ts';
+import { MemoryEffects } from '../conversation/memory-effects.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { tracedEffects } from './case-trace.ts';
 import { runEval } from './fixtures/eval-lab.ts';
 
 /** A model that asks for two tools, then for nothing. */
@@ -61,7 +64,15 @@ describe('what a case did, as its checks see it', () => {
       providers: [target],
       prompts: ['x'],
       tests: [
-        { assert: [{ type: 'javascript', value: 'context.trace.spans.map((span) => span.name).join() ' }] },
+        {
+          assert: [
+            {
+              type: 'javascript',
+              value:
+                'context.trace.spans.map((span) => span.name).join() === "chat sim:instant,execute_tool search_orders,execute_tool refund"',
+            },
+          ],
+        },
         {
           assert: [
             {
@@ -73,6 +84,14 @@ describe('what a case did, as its checks see it', () => {
         },
       ],
     });
-    expect(rows.map(({ status }) => status)[1]).toBe('passed');
+    expect(rows.map(({ status }) => status)).toEqual(['passed', 'passed']);
+  });
+
+  it('takes the time of the answer, however long the call has waited for its lane', async () => {
+    const world = new MemoryEffects({ model: () => reply('yes'), latencyMs: () => 300, queueMs: () => 2_000 });
+    const { effects, trace } = tracedEffects(world);
+    const request = { kind: 'chat', prompt: 'x' } as const;
+    await effects.model('prompt', { role: 'prompt', provider: 'a', request });
+    expect(trace('case').spans.map(({ startTime, endTime = 0 }) => endTime - startTime)).toEqual([300]);
   });
 });

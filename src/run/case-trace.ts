@@ -26,13 +26,14 @@ function attributesOf(call: ModelCall, outcome: Outcome): JsonObject {
 }
 
 function stepsOf(path: string, call: ModelCall, outcome: Outcome, times: StepTimes): TracedStep[] {
-  const { startedAt, endedAt } = times;
+  const { endedAt, latencyMs } = times;
   const model: TracedStep = {
     path,
     kind: 'model',
     name: (outcome.kind === 'reply' ? outcome.servedModel : undefined) ?? call.provider,
     role: call.role,
-    startedAt: Math.min(endedAt, startedAt + times.queueMs + times.backoffMs),
+    // Waiting for the lane and tries that failed are not the answer's time.
+    startedAt: endedAt - latencyMs,
     endedAt,
     attributes: attributesOf(call, outcome),
     ...(outcome.kind === 'failure' ? { error: outcome.message } : {}),
