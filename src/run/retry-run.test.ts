@@ -3,7 +3,7 @@ import { conversationCase, echoProvider, hostOf, promptCase, reply, textOf } fro
 import type { ModelRequest } from '../domain/message.ts';
 import { openStore } from '../store/open-store.ts';
 import { retryRun } from './retry-run.ts';
-import { runPlan } from './run-plan.ts';
+import { findRun, runPlan } from './run-plan.ts';
 
 const down = {
   kind: 'failure',
@@ -53,5 +53,50 @@ describe('retrying a run', () => {
     expect(first.totals.failed).toBe(2);
     await retryRun(first.run, host, { which: ({ index }) => index === 1, anew: true });
     expect(asked).toBe(3);
+  });
+
+  it('goes by another budget when one is given', async () => {
+    const store = await openStore({ at: ':memory:' });
+    let failing = true;
+    const provider = (name: string) => echoProvider(name, async () => (failing ? down : reply('a: yes')));
+    const host = hostOf(store, { provider });
+    const settings = { budgetUsdMicros: 300 };
+    const first = await runPlan({ name: '', snapshot: {}, cases: [promptCase(0)], settings }, host);
+    expect(first.totals.errors).toBe(1);
+    failing = false;
+    const tooLittle = await retryRun(first.run, host, { changes: { budgetUsdMicros: 1 } }).catch(({ code }) => code);
+    expect(tooLittle).toBe('budget/too-small');
+    const enough = await retryRun(first.run, host, { changes: { budgetUsdMicros: 1_000 } });
+    expect(enough).toMatchObject({ complete: true, totals: { passed: 1 } });
+  });
+
+  it('records the rest of a plan that was cut short', async () => {
+    const store = await openStore({ at: ':memory:' });
+    const stop = new AbortController();
+    const plan = [promptCase(0), promptCase(1), promptCase(2)];
+    const cut = async function* () {
+      yield* plan.slice(0, 1);
+      stop.abort();
+      await new Promise(() => {});
+    };
+    const traits = { serial: false, stateful: false };
+    const first = await runPlan(
+      { name: '', snapshot: {}, cases: cut(), traits },
+      hostOf(store, { signal: stop.signal }),
+    );
+    expect(first.complete).toBe(false);
+    const second = await retryRun(first.run, hostOf(store), { cases: plan });
+    expect(second).toMatchObject({ complete: true, totals: { planned: 3, passed: 3 } });
+  });
+
+  it('leaves a run alone that somebody else works on', async () => {
+    const store = await openStore({ at: ':memory:' });
+    const host = hostOf(store, { provider: (name) => echoProvider(name, async () => down) });
+    const { run: id } = await runPlan({ name: '', snapshot: {}, cases: [promptCase(0)] }, host);
+    const run = await findRun(store, id);
+    await run.change({ owner: { pid: 1, host: 'elsewhere', startedAt: '', seenAt: Date.now() } });
+    const owned = { ...host, owner: { pid: 2, host: 'here', startedAt: '' }, ownerAlive: () => true };
+    await expect(retryRun(id, owned)).rejects.toMatchObject({ code: 'run/busy' });
+    expect(await run.rowCounts()).toMatchObject({ error: 1, provisional: 0 });
   });
 });

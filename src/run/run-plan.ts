@@ -132,13 +132,15 @@ export async function runPlan(request: RunRequest, given: RunHost): Promise<RunO
 
 /**
  * Goes on with a run that was stopped or killed: finished rows stay, recorded answers are not paid again, the rest is run.
- * `cases` is needed only when the run died before its whole plan was recorded.
+ * `cases` is needed only when the run died before its whole plan was recorded. `prepare` is called once nobody else can
+ * work on it.
  */
 export async function resumeRun(
   id: RunId,
   host: RunHost,
   cases?: CaseSource,
   changes: Partial<Pick<RunSettings, 'budgetUsdMicros' | 'maxDurationMs'>> = {},
+  prepare: (run: RunStore) => Promise<void> = async () => {},
 ): Promise<RunOutcome> {
   const run = await findRun(host.store, id);
   const record = await run.record();
@@ -154,9 +156,10 @@ export async function resumeRun(
   const { maxDurationMs: _, ...kept } = settingsOf(record.options);
   const settings = { ...kept, ...changes };
   const source = record.planned === undefined ? cases : undefined;
-  return holdRun(run, host, () =>
-    executeRun({ run, host, settings, source, traits: undefined, planned: record.planned, resumed: true }),
-  );
+  return holdRun(run, host, async () => {
+    await prepare(run);
+    return executeRun({ run, host, settings, source, traits: undefined, planned: record.planned, resumed: true });
+  });
 }
 
 export async function findRun(store: Store, id: RunId): Promise<RunStore> {
