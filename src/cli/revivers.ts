@@ -3,18 +3,20 @@
  * kind: a line here, a file in `revive/`.
  */
 import { ParlaneError } from '../domain/errors.ts';
-import type { EpochMillis } from '../domain/ids.ts';
+import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import { refuseToPlayOn } from '../run/check-recordings.ts';
 import type { CaseSource } from '../run/plan-intake.ts';
 import type { RunHost, RunOutcome } from '../run/run-plan.ts';
 import { rootOf } from '../run/suite-snapshot.ts';
-import type { RunRecord, Store } from '../store/store.ts';
+import type { RunRecord, RunStore, Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
 
 export interface Revived extends Pick<RunHost, 'provider' | 'lanes' | 'runners' | 'cache'> {
   /** How its result files are written, where they are not those of every run. */
   readonly outputs?: RunFiles;
+  /** Tells the `afterAll` hooks; gives back what went wrong with them. */
+  finished?(run: RunStore, durationMs: Millis): Promise<string | undefined>;
   /** The plan made again, for a run that died before all of it was recorded. */
   readonly cases?: CaseSource;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 /** What an eval came to, in the shapes that hooks and programs around promptfoo know. */
 import type { CodeRunner } from '../domain/code-runner.ts';
+import type { Millis } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Suite } from '../domain/suite.ts';
@@ -7,7 +8,11 @@ import { type DerivedMetric, deriveMetrics } from '../grading/derived-metrics.ts
 import type { EvalColumn } from '../plan/columns.ts';
 import { type ColumnFacts, type Derive, evalSummary } from '../reporters/promptfoo/column-metrics.ts';
 import { evaluateResult } from '../reporters/promptfoo/evaluate-result.ts';
+import type { RunStore } from '../store/store.ts';
 import type { CasedRow } from './case-runner.ts';
+import type { EvalHooks } from './eval-hooks.ts';
+import { casedRows } from './read-run.ts';
+import { suiteJson } from './suite-snapshot.ts';
 
 /** A step of an eval as progress tells it. */
 export interface EvalStep {
@@ -70,6 +75,30 @@ export function deriving(
     for (const problem of problems) complain(problem);
     return scores;
   };
+}
+
+export interface AfterAll {
+  readonly suite: Suite;
+  readonly hooks: EvalHooks;
+  readonly columns: readonly EvalColumn[];
+  readonly derive: Derive;
+  readonly durationMs: Millis;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Tells the `afterAll` hooks what an eval came to. All rows are kept already, so what goes wrong here must not take them
+ * away: it is given back in words.
+ */
+export async function tellAfterAll(run: RunStore, told: AfterAll): Promise<string | undefined> {
+  const { suite, hooks, columns, derive, durationMs, signal } = told;
+  if (!hooks.wants('afterAll')) return undefined;
+  const results = await wholeResults(casedRows(run), columns, derive, durationMs);
+  const context = { evalId: run.id, suite: suiteJson(suite), config: suiteJson(suite), ...results };
+  return hooks.afterAll(context, signal).then(
+    () => undefined,
+    (cause: unknown) => String(Object(cause).message ?? cause),
+  );
 }
 
 /** Everything at once, for hooks that want all of it. */

@@ -9,20 +9,19 @@ import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { Suite } from '../domain/suite.ts';
 import { type EvalColumn, evalColumns } from '../plan/columns.ts';
 import { type Derive, evalSummary } from '../reporters/promptfoo/column-metrics.ts';
-import type { RunStore, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { CasedRow } from './case-runner.ts';
 import { createHooks } from './eval-hooks.ts';
-import { columnFacts, deriving, type EvalStep, stepOf, wholeResults } from './eval-results.ts';
+import { columnFacts, deriving, type EvalStep, stepOf, tellAfterAll } from './eval-results.ts';
 import { extendSuite } from './extend-suite.ts';
 import type { Lanes } from './lanes.ts';
 import type { ResponseCache } from './model-call.ts';
 import { type OpenEval, type OpenEvalOptions, openEval, snapshotOf } from './open-eval.ts';
 import { sha256 } from './plan-eval.ts';
-import { rowsOf } from './read-run.ts';
+import { casedRows, rowsOf } from './read-run.ts';
 import { retryRun } from './retry-run.ts';
 import { findRun, type RunHost, type RunOutcome, type RunRequest, resumeRun, runPlan } from './run-plan.ts';
 import type { RunSettings } from './run-settings.ts';
-import { suiteJson } from './suite-snapshot.ts';
 
 export { evalParts, snapshotOf } from './open-eval.ts';
 
@@ -134,12 +133,10 @@ export async function evaluate(given: Suite, options: EvaluateOptions): Promise<
     for (const observe of options.observers ?? []) observe({ type: 'warning', at: options.clock.now(), message });
   };
   const table = await tableOf(outcome, suite, plan.columns, options, warn);
-  if (hooks.wants('afterAll')) {
-    const results = await wholeResults(table.rows(), plan.columns, table.derive, options.clock.now() - startedAt);
-    const context = { evalId: outcome.run, suite: suiteJson(suite), config: suiteJson(suite), ...results };
-    // All rows are kept already: what this hook does wrong must not take them away.
-    await hooks.afterAll(context, signal).catch((cause: unknown) => warn(String(Object(cause).message ?? cause)));
-  }
+  const durationMs = options.clock.now() - startedAt;
+  const told = { suite, hooks, columns: plan.columns, derive: table.derive, durationMs, signal };
+  const problem = await tellAfterAll(await findRun(options.store, outcome.run), told);
+  if (problem !== undefined) warn(problem);
   return table;
 }
 
@@ -173,12 +170,4 @@ async function tableOf(
     return summary.prompts(derive);
   };
   return { outcome, columns, totals: outcome.totals, rows, derive, prompts };
-}
-
-/** Rows with their cases, in the plan's order. */
-export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
-  for await (const row of rowsOf(run)) {
-    const planned = await run.case(row.index);
-    if (planned?.kind === 'prompt') yield { case: planned, row };
-  }
 }

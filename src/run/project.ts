@@ -7,11 +7,13 @@
 import type { ConfigFiles } from '../config/config-files.ts';
 import type { Case, ConversationCase, PromptCase } from '../domain/case.ts';
 import { detailJson, evalDetail } from '../domain/eval-case.ts';
+import type { Millis } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { LaneEvent } from '../domain/lane.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Suite } from '../domain/suite.ts';
 import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
+import { evalColumns } from '../plan/columns.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ClosableCodeRunner } from '../platform/code-runner.ts';
 import type { SpecificationSnapshot } from '../prompts/load-specification.ts';
@@ -24,14 +26,14 @@ import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
 import { createHooks } from './eval-hooks.ts';
 import { defaultGraders, evalProviders, lanesLimits } from './eval-providers.ts';
-import { deriving, wholeResults } from './eval-results.ts';
+import { deriving, tellAfterAll } from './eval-results.ts';
 import { evalRunner } from './eval-runner.ts';
 import { type EvalSettings, evalSettings } from './eval-settings.ts';
-import { casedRows, evalParts } from './evaluate.ts';
+import { evalParts } from './evaluate.ts';
 import { extendSuite } from './extend-suite.ts';
 import { Lanes } from './lanes.ts';
 import { inOrderOfWork, planConversations, specificationsJson } from './plan-conversations.ts';
-import { type EvalPlan, planEval } from './plan-eval.ts';
+import { type EvalPlan, planEval, sha256 } from './plan-eval.ts';
 import { AssertionSurvey, gradersOf } from './planned-assertions.ts';
 import { type ProjectBatch, projectBatches } from './project-conversations.ts';
 import { Recordings } from './recorded-tools.ts';
@@ -62,6 +64,8 @@ export interface ProjectHost {
   provider(name: string): Provider;
   lanes(onEvent?: (event: LaneEvent) => void): Lanes;
   readonly runners: CaseRunners;
+  /** Tells the `afterAll` hooks of its evals; gives back what went wrong with them. */
+  finished(run: RunStore, durationMs: Millis): Promise<string | undefined>;
   /** Lets go of the network and of user code that conversations opened. */
   close(): Promise<void>;
 }
@@ -80,8 +84,6 @@ export interface Project extends ProjectHost {
   readonly globalCap: number | undefined;
   /** Who grades its evals when nobody is named. */
   readonly graders: DefaultGraders;
-  /** Tells the `afterAll` hooks of its evals; gives back what went wrong with them. */
-  finished(run: RunStore, durationMs: number): Promise<string | undefined>;
   /** In the order in which they should be admitted; indexes are the plan's. */
   cases(): AsyncIterable<Case>;
 }
@@ -136,16 +138,6 @@ export async function openProject(given: ProjectOptions): Promise<Project> {
       for await (const one of keptCases(evals?.cases() ?? [], kept)) yield seeded(one, options.seed);
     },
     ...host,
-    async finished(run, durationMs) {
-      if (evals === undefined || !hooks.wants('afterAll')) return undefined;
-      const derive = deriving(suite, options.code, options.signal, () => {});
-      const results = await wholeResults(casedRows(run), evals.columns, derive, durationMs);
-      const context = { evalId: run.id, suite: suiteJson(suite), config: suiteJson(suite), ...results };
-      return hooks.afterAll(context, options.signal).then(
-        () => undefined,
-        (cause: unknown) => String(Object(cause).message ?? cause),
-      );
-    },
   };
 }
 
@@ -268,6 +260,16 @@ export function projectHost(
         host === undefined
           ? () => Promise.reject(new Error('this project holds no conversations'))
           : conversationRunner({ specifications, ports: host.ports, grading: host.grading, ...recordings }),
+    },
+    async finished(run, durationMs) {
+      if (!hasEvals(suite)) return undefined;
+      const hooks = createHooks(suite.extensions, options.code, suite.folder);
+      const problems: string[] = [];
+      const derive = deriving(suite, options.code, signal, (problem) => problems.push(problem));
+      const columns = evalColumns(suite, sha256);
+      const problem = await tellAfterAll(run, { suite, hooks, columns, derive, durationMs, signal });
+      const all = [...problems, ...(problem === undefined ? [] : [problem])];
+      return all.length === 0 ? undefined : all.join('\n');
     },
     close: async () => host?.close(),
   };

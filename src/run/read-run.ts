@@ -5,6 +5,7 @@ import type { Row } from '../domain/row.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { RunStore, StoredEvent, StoredRow } from '../store/store.ts';
+import type { CasedRow } from './case-runner.ts';
 import { totalsOf } from './tally.ts';
 
 export interface StoredRunInfo {
@@ -34,6 +35,14 @@ export async function* storedRows(run: RunStore): AsyncGenerator<StoredRow> {
 /** All rows in plan order. */
 export async function* rowsOf(run: RunStore): AsyncGenerator<Row> {
   for await (const { row } of storedRows(run)) yield row;
+}
+
+/** The prompt cases' rows with their cases, in plan order. */
+export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
+  for await (const row of rowsOf(run)) {
+    const planned = await run.case(row.index);
+    if (planned?.kind === 'prompt') yield { case: planned, row };
+  }
 }
 
 async function whole(run: RunStore, event: StoredEvent): Promise<RunEvent | undefined> {

@@ -8,7 +8,7 @@ import type { RunId } from '../../domain/ids.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { SuiteTest } from '../../domain/suite.ts';
 import type { TestFilters } from '../../plan/filter-tests.ts';
-import { casedRows } from '../../run/evaluate.ts';
+import { casedRows } from '../../run/read-run.ts';
 import { findRun } from '../../run/run-plan.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -225,5 +225,39 @@ describe('parlane run', () => {
     expect(out).toMatch(/1 case in .* 1 passed/);
     expect(code).toBe(0);
     expect((await parlane('run', '--spec', 'order_desk')).err).toMatch(/only for a list of scenarios/);
+  });
+});
+
+describe('parlane resume', () => {
+  const hook = `import { writeFileSync } from 'node:fs';
+export const afterAll = ({ results, evalId }) =>
+  writeFileSync(new URL('./seen.json', import.meta.url), JSON.stringify({ evalId, ends: results.map((one) => [one.vars.word, one.success]) }));
+`;
+
+  it.each(['run', 'eval'])('tells the afterAll hooks of a stopped %s the whole table', async (command) => {
+    const place = mkdtempSync(join(tmpdir(), 'parlane-hooks-'));
+    const words = ['apple', 'pear', 'plum', 'cherry', 'fig', 'quince'];
+    writeFileSync(join(place, 'hooks.mjs'), hook);
+    writeFileSync(
+      join(place, 'parlane.yaml'),
+      JSON.stringify({
+        prompts: ['Say {{word}}'],
+        providers: ['sim:echo?latency=0ms&price=10/10'],
+        tests: words.map((word) => ({ vars: { word } })),
+        extensions: ['file://hooks.mjs:afterAll'],
+        budget: 0.0105,
+      }),
+    );
+    const seen = () => JSON.parse(readFileSync(join(place, 'seen.json'), 'utf8'));
+    try {
+      const stopped = await commandLine({ cwd: place }, command, ...(command === 'run' ? ['--no-forecast'] : []));
+      expect(stopped.code).toBe(3);
+      expect(seen().ends.filter(([, success]: [string, boolean]) => success).length).toBeLessThan(words.length);
+      rmSync(join(place, 'seen.json'));
+      const resumed = await commandLine({ cwd: place }, 'resume', '--budget', '1', '--json');
+      expect(seen()).toEqual({ evalId: JSON.parse(resumed.out).run, ends: words.map((word) => [word, true]) });
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
   });
 });

@@ -64,6 +64,8 @@ async function resume(
         ? retryRun(record.id, hostOn(stage, store, revived))
         : resumeRun(record.id, hostOn(stage, store, revived), revived.cases, changes),
     );
+    const problem = await revived.finished?.(await findRun(store, record.id), realClock.now() - startedAt);
+    if (problem !== undefined) context.complain(problem);
     for (const path of outputs) await files.write(path, result, startedAt);
     if (options.json !== true) for (const path of outputs) context.complain(`Written: ${path}`);
     return result;

@@ -45,6 +45,7 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
+    finished: host.finished,
     outputs: {
       check: (path) => checkOutputs([path], context.cwd),
       async write(path, outcome, startedAt) {

@@ -17,6 +17,7 @@ export async function revive(snapshot: Json, context: CliContext, store: Store):
     provider: host.provider,
     lanes: ({ onEvent }) => host.lanes(onEvent),
     runners: host.runners,
+    finished: host.finished,
     close: async () => {
       await host.close();
       await workshop.close();
