@@ -70,6 +70,17 @@ describe('retrying a run', () => {
     expect(enough).toMatchObject({ complete: true, totals: { passed: 1 } });
   });
 
+  it('does not take what failed unbilled for spent', async () => {
+    const store = await openStore({ at: ':memory:' });
+    let failing = true;
+    const provider = (name: string) => echoProvider(name, async () => (failing ? down : reply('a: yes')));
+    const host = hostOf(store, { provider });
+    const settings = { budgetUsdMicros: 300 };
+    const first = await runPlan({ name: '', snapshot: {}, cases: [promptCase(0)], settings }, host);
+    failing = false;
+    expect(await retryRun(first.run, host)).toMatchObject({ complete: true, totals: { passed: 1 } });
+  });
+
   it('records the rest of a plan that was cut short', async () => {
     const store = await openStore({ at: ':memory:' });
     const stop = new AbortController();

@@ -5,6 +5,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, type RunId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Row, RowStatus } from '../domain/row.ts';
+import { forgetting, written } from './forget-answers.ts';
 import type { GroupCommit, Write } from './group-commit.ts';
 import { changedRecord, recordCells, recordOf } from './run-body.ts';
 import type { RowsTable, Schema } from './schema.ts';
@@ -313,21 +314,12 @@ export class SqlRunStore implements RunStore {
     const [stored] = await this.rows({ after: index - 1, limit: 1 });
     if (stored === undefined || stored.row.index !== index) return;
     const forgotten = [...(await this.history(index)).answers.values()].filter((answer) => !keep(answer));
-    const forget = (answer: Answer): Write => {
-      const remove = db
-        .deleteFrom('answers')
-        .where('run', '=', this.#run)
-        .where('idx', '=', index)
-        .where('path', '=', answer.path);
-      const { sql: text, parameters } = remove.compile();
-      return { sql: text, values: parameters as Write['values'] };
-    };
-    const removeRow = db.deleteFrom('rows').where('run', '=', this.#run).where('idx', '=', index).compile();
+    const removeRow = db.deleteFrom('rows').where('run', '=', this.#run).where('idx', '=', index);
     const row: Row = { ...stored.row, provisional: true };
     await this.#write(
       [
-        ...forgotten.map(forget),
-        { sql: removeRow.sql, values: removeRow.parameters as Write['values'] },
+        ...(await forgetting(this.#parts, this.#run, forgotten)),
+        written(removeRow),
         statements.put('rows', this.#rowCells(row)),
       ],
       true,

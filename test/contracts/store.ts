@@ -282,6 +282,28 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       expect(await run.rowCounts()).toMatchObject({ total: 1, provisional: 0, passed: 1, error: 0 });
     });
 
+    it('counts of what it forgets as perhaps paid only what may have been billed', async () => {
+      await using store = disposable(await open());
+      const run = await newRun(store, 'one');
+      await run.addCases([{ position: 0, case: promptCase(0) }]);
+      const encoder = new RequestEncoder();
+      for (const [path, billing] of [
+        ['refused', 'none'],
+        ['late', 'once'],
+      ] as const) {
+        await run.intend({ ...intent(encoder, path, { request: path }), reservedUsdMicros: 70 });
+        await run.answer({ ...answer(path), costUsdMicros: 0, billing });
+      }
+      await run.saveRow(rowOf(promptCase(0), { status: 'error' }));
+      await run.reopen(caseIndex(0), () => false);
+      expect(await run.spent()).toEqual({ usdMicros: 0, unknown: 0, maybeUsdMicros: 70 });
+      expect([...(await run.history(caseIndex(0))).sends]).toEqual([
+        ['late', 1],
+        ['refused', 1],
+      ]);
+      expect(await run.steps(caseIndex(0))).toHaveLength(2);
+    });
+
     it('reads rows page by page in plan order', async () => {
       await using store = disposable(await open());
       const run = await newRun(store, 'one');
