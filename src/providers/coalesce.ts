@@ -1,6 +1,6 @@
 /**
- * Identical calls in flight share one answer, where the user allows it. Keys hold the repeat index, so repeats are
- * never shared. The call ends early only when everybody who waits for it has gone.
+ * Identical calls in flight share one answer, where the user allows it. Whoever makes the keys tells repeats apart, since
+ * those never share. The call ends early only when everybody who waits for it has gone.
  */
 import type { Outcome } from '../domain/reply.ts';
 

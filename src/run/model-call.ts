@@ -3,8 +3,8 @@
  * Not its job: retries and pace (the lane's), journaling of the answer (the step's).
  *
  * Invariants: 1. After a stop or the case's own end nothing is sent. 2. The intent is committed once per call, before its
- * first attempt; the budget is asked before each attempt and settled after it. 3. A call that was cancelled by us throws `Suspended` and so leaves no answer behind. 4. It ends
- * when its signal aborts, whatever the provider does.
+ * first attempt; the budget is asked before each attempt and settled after it. 3. A call that was cancelled by us throws
+ * `Suspended` and so leaves no answer behind. 4. It ends when its signal aborts, whatever the provider does.
  */
 import type { ModelCall } from '../domain/effects.ts';
 import type { CaseIndex, Millis } from '../domain/ids.ts';
@@ -46,6 +46,7 @@ export interface CallDesk {
 /** The case a call belongs to. */
 export interface Caller {
   readonly index: CaseIndex;
+  readonly repeat: number;
   readonly signal: AbortSignal;
   readonly working: WorkingTime;
   readonly serial: boolean;
@@ -106,11 +107,15 @@ interface AttemptOptions {
   readonly timeoutMs: Millis | undefined;
 }
 
-/** Identical calls in flight are one, where the user allows it; a provider that cannot tell what is identical is asked each time. */
-function asker({ coalescer }: CallDesk, provider: Provider): Provider['call'] {
+/**
+ * Identical calls in flight are one, where the user allows it, and never those of two repeats; a provider that cannot tell
+ * what is identical is asked each time.
+ */
+function asker({ coalescer }: CallDesk, { repeat }: Caller, provider: Provider): Provider['call'] {
   if (coalescer === undefined) return (request, options) => provider.call(request, options);
   return async (request, options) => {
-    const key = await provider.cacheKey?.(request);
+    const asked = await provider.cacheKey?.(request);
+    const key = asked === undefined ? undefined : `${asked}/${repeat}`;
     return coalescer.run(key, options.signal, (signal) => provider.call(request, { ...options, signal }));
   };
 }
@@ -181,7 +186,7 @@ export async function sendModelCall(
     desk.onFlight(call.provider, 1);
     const from = desk.clock.now();
     const outcome = await attempt(provider.id, call.request, {
-      ask: asker(desk, provider),
+      ask: asker(desk, caller, provider),
       signals: [signal, caller.signal],
       idempotencyKey: sending.idempotencyKey,
       onHead,

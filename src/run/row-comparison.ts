@@ -160,7 +160,8 @@ export class RowComparison {
     const bill = new Bill();
     const meter = this.#parts.meter();
     const working = new WorkingTime(desk.clock, undefined, () => {});
-    const caller: Caller = { index, signal, working, serial, expectedCalls: 1, made: 0, onSend: () => {} };
+    const repeat = rows[0]?.case.repeat ?? 0;
+    const caller: Caller = { index, repeat, signal, working, serial, expectedCalls: 1, made: 0, onSend: () => {} };
     const step = createStep({
       journal: storeJournal(run, first, await run.history(first)),
       name: `${run.id}/${first}`,

@@ -85,6 +85,7 @@ export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
   };
   const caller: Caller = {
     index: one.index,
+    repeat: one.repeat,
     signal: controller.signal,
     working,
     serial: parts.serial,

@@ -15,7 +15,7 @@ import { caseIndex, caseKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/reply.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import type { Clock } from '../platform/clock.ts';
-import { createCoalescer } from '../providers/coalesce.ts';
+import { type Coalescer, createCoalescer } from '../providers/coalesce.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
 import { openStore } from '../store/open-store.ts';
 import type { RunStore, Store } from '../store/store.ts';
@@ -89,6 +89,20 @@ describe('running a plan', () => {
     };
     expect(await asked({})).toBe(3);
     expect(await asked({ coalescer: createCoalescer() })).toBe(1);
+  });
+
+  it('lets repeats never share an answer, even where their requests are equal', async () => {
+    const provider = { ...echoProvider('a'), cacheKey: async () => 'the same' };
+    const shared = new Map<string | undefined, number>();
+    const coalescer: Coalescer = {
+      run(key, signal, start) {
+        shared.set(key, (shared.get(key) ?? 0) + 1);
+        return start(signal);
+      },
+    };
+    const cases = list(4, (index) => ({ repeat: index % 2 }));
+    await run(cases, { provider: () => provider, coalescer });
+    expect([...shared.values()]).toEqual([2, 2]);
   });
 
   it('goes on when an observer throws, and says so to the others', async () => {
