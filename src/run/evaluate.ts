@@ -142,8 +142,9 @@ export async function evaluate(given: Suite, options: EvaluateOptions): Promise<
 
 function carryOut(request: RunRequest, host: RunHost, options: EvaluateOptions): Promise<RunOutcome> {
   const { resume, retryErrors } = options;
+  const { cases } = request;
   if (resume === undefined) return runPlan(request, host);
-  return retryErrors === true ? retryRun(resume, host) : resumeRun(resume, host, request.cases);
+  return retryErrors === true ? retryRun(resume, host, { cases }) : resumeRun(resume, host, cases);
 }
 
 /** The table of a run that was resumed from its snapshot alone. */

@@ -260,4 +260,21 @@ export const afterAll = ({ results, evalId }) =>
       rmSync(place, { recursive: true, force: true });
     }
   });
+
+  it('takes another budget with --errors-too as well', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'parlane-budget-'));
+    const tests = ['apple', 'pear', 'plum', 'cherry', 'fig', 'quince'].map((word) => ({ vars: { word } }));
+    const providers = ['sim:echo?latency=0ms&price=10/10'];
+    writeFileSync(
+      join(place, 'parlane.yaml'),
+      JSON.stringify({ prompts: ['Say {{word}}'], providers, tests, budget: 0.0105 }),
+    );
+    try {
+      expect((await commandLine({ cwd: place }, 'run', '--no-forecast')).code).toBe(3);
+      const resumed = await commandLine({ cwd: place }, 'resume', '--errors-too', '--budget', '1', '--json');
+      expect(JSON.parse(resumed.out)).toMatchObject({ complete: true, totals: { passed: tests.length } });
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+  });
 });

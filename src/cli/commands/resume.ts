@@ -59,10 +59,11 @@ async function resume(
   try {
     for (const path of outputs) files.check(path);
     await makeProviders(store, record.id, revived);
+    const { cases } = revived;
     const { result } = await playWatched(context, watched, interrupt, (stage) =>
       again
-        ? retryRun(record.id, hostOn(stage, store, revived))
-        : resumeRun(record.id, hostOn(stage, store, revived), revived.cases, changes),
+        ? retryRun(record.id, hostOn(stage, store, revived), { cases, changes })
+        : resumeRun(record.id, hostOn(stage, store, revived), cases, changes),
     );
     const problem = await revived.finished?.(await findRun(store, record.id), realClock.now() - startedAt);
     if (problem !== undefined) context.complain(problem);
