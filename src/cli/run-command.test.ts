@@ -148,6 +148,24 @@ describe('parlane plan', () => {
     expect((await parlane('runs')).out).toBe('No runs yet.\n');
   });
 
+  it('guesses more calls of agents with tools, who are asked again after a tool', async () => {
+    const callsOf = async (use_tools: boolean): Promise<number[]> => {
+      const models = { agent: 'sim:agent', client: 'sim:client' };
+      const scenarios = [
+        { name: 'apples', variables: { client_name: 'Ada', goal: 'order apples' }, expected_turns: 6 },
+      ];
+      const conversations = [{ spec: 'order_desk', use_tools, scenarios, models }];
+      writeFileSync(join(cwd, 'talk.yaml'), JSON.stringify({ conversations }));
+      const { out } = await parlane('plan', 'talk.yaml', '--json');
+      const { lanes } = JSON.parse(out) as { lanes: { calls: { likely: number } }[] };
+      return lanes.map(({ calls }) => calls.likely);
+    };
+    const [agent = 0, client = 0] = await callsOf(false);
+    expect(agent - client).toBeLessThanOrEqual(1);
+    const [oftener = 0, same = 0] = await callsOf(true);
+    expect(oftener - same).toBeGreaterThanOrEqual(3);
+  });
+
   it('says what another limit would change', async () => {
     config('lanes: {"sim:instant": {rpm: 2}}\n');
     const { out } = await parlane('plan', '--what-if', 'sim:instant.rpm=600');

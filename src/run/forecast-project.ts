@@ -32,6 +32,8 @@ const guessedOutput = 180;
 const charactersPerToken = 4;
 /** Where nobody knows better: half of all conversations are over by then. */
 const guessedTurns = 7;
+/** An agent with tools is asked again after a tool in two turns of three: 1.65 calls a turn in 200 public conversations. */
+const toolTurns = 3;
 /** Past runs that are read, the newest first. */
 const readRuns = 5;
 
@@ -110,20 +112,19 @@ async function turnCalls(
   one: Extract<Case, { kind: 'conversation' }>,
   meet: (name: string) => Promise<LaneKey>,
 ): Promise<GuessedCall[]> {
-  const { models, scenario } = detailOf(one);
-  const sides = [
-    await meet(models.agent.provider),
-    ...(models.client === undefined ? [] : [await meet(models.client.provider)]),
-  ];
+  const { models, scenario, useTools } = detailOf(one);
+  const agent = await meet(models.agent.provider);
+  const client = models.client === undefined ? [] : [await meet(models.client.provider)];
   // The most turns it may take say little about how many it takes.
-  const most = one.expectedCalls ?? 2 * guessedTurns;
-  const count = Math.max(2, scenario.expected_turns === undefined ? Math.min(most, 2 * guessedTurns) : most);
-  const calls: GuessedCall[] = Array.from({ length: count }, (_, at) => ({
-    lane: sides[at % sides.length] as LaneKey,
-    inputTokens: 600 + 60 * at,
-    outputTokens: 60,
-  }));
-  const transcript = 600 + 60 * count;
+  const most = (one.expectedCalls ?? 2 * guessedTurns) / 2;
+  const turns = Math.max(1, scenario.expected_turns === undefined ? Math.min(most, guessedTurns) : most);
+  const speakers = Array.from({ length: turns }, (_, turn) => [
+    agent,
+    ...(useTools && turn % toolTurns !== 0 ? [agent] : []),
+    ...client,
+  ]).flat();
+  const calls = speakers.map((lane, at): GuessedCall => ({ lane, inputTokens: 600 + 60 * at, outputTokens: 60 }));
+  const transcript = 600 + 60 * calls.length;
   if (models.judge !== undefined)
     calls.push({
       lane: await meet(models.judge.provider),
