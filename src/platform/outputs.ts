@@ -8,6 +8,7 @@ interface Output {
   write(text: string): boolean;
   on(event: 'error', hear: (error: NodeJS.ErrnoException) => void): unknown;
   once(event: 'drain', hear: () => void): unknown;
+  off(event: 'drain', hear: () => void): unknown;
 }
 
 export interface Outputs {
@@ -38,8 +39,13 @@ export function openOutputs(stdout: Output, stderr: Output): Outputs {
     write(text) {
       if (say(text)) return undefined;
       return new Promise((resolve) => {
-        stdout.once('drain', resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        const go = (): void => {
+          stdout.off('drain', go);
+          signal.removeEventListener('abort', go);
+          resolve();
+        };
+        stdout.once('drain', go);
+        signal.addEventListener('abort', go);
       });
     },
   };
