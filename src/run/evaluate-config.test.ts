@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../domain/row.ts';
+import { realClock } from '../platform/clock.ts';
 import { evaluate } from './evaluate-config.ts';
+import { withFunctions } from './in-process.ts';
 
 const rowsOf = async (result: { rows(): AsyncIterable<{ row: Row }> }): Promise<Row[]> => {
   const rows: Row[] = [];
@@ -99,5 +101,17 @@ describe('a config written down in a program', () => {
 
   it('is checked like a file: an unknown place is told', async () => {
     await expect(evaluate({ prompts: ['x'], providers: ['no-such-vendor:x'], tests: [{}] })).rejects.toThrow();
+  });
+
+  it('calls no function of it once the eval was stopped', async () => {
+    let called = 0;
+    const code = withFunctions(
+      { run: () => Promise.reject(new Error('not a file')), close: async () => {} },
+      { code: new Map([['/f.mjs', () => called++]]), providers: new Map() },
+      realClock,
+    );
+    const call = { code: { kind: 'file', language: 'javascript', path: '/f.mjs' }, args: [] } as const;
+    expect(await code.run(call, { signal: AbortSignal.abort() })).toMatchObject({ kind: 'broke', cause: 'aborted' });
+    expect(called).toBe(0);
   });
 });

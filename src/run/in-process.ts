@@ -98,13 +98,15 @@ function callHere(
   args: readonly unknown[],
   { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal; timeoutMs: number },
 ): Promise<CodeOutcome> {
+  const stopped: CodeOutcome = { kind: 'broke', cause: 'aborted', message: 'stopped' };
+  if (signal.aborted) return Promise.resolve(stopped);
   return new Promise((resolve) => {
     const end = (outcome: CodeOutcome): void => {
       cancel();
       signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
-    const abort = (): void => end({ kind: 'broke', cause: 'aborted', message: 'stopped' });
+    const abort = (): void => end(stopped);
     const late = (): void => end({ kind: 'broke', cause: 'timeout', message: `it took longer than ${timeoutMs} ms` });
     const cancel = clock.at(clock.now() + timeoutMs, late);
     signal.addEventListener('abort', abort, { once: true });
