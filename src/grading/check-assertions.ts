@@ -1,7 +1,7 @@
 import type { Assertion } from '../domain/verdict.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
 import { assertionTable, baseTypeOf, factsOf, leftOut } from './assertion-table.ts';
-import { codeFault, isTemplate, patternFault, transformFault } from './check-code.ts';
+import { codeFault, isCodeText, patternFault, transformFault } from './check-code.ts';
 
 /** One thing wrong with an assertion, known before anything runs. */
 export interface AssertionProblem {
@@ -52,10 +52,6 @@ function valueProblems(assertion: Assertion): Wrong[] {
     wrong.push({ part: 'transform', message: `the transform is not valid JavaScript: ${fault}` });
   return wrong;
 }
-
-/** Code or a pattern that stands in the config itself: not in a file, and nothing to be filled in. */
-const isCodeText = (text: unknown): text is string =>
-  typeof text === 'string' && text !== '' && !text.startsWith('file://') && !isTemplate(text);
 
 function writtenFault(base: string, value: Assertion['value']): string | undefined {
   if (!isCodeText(value)) return undefined;

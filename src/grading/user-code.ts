@@ -67,6 +67,9 @@ export function javascriptBody(source: string): string {
   return semicolon < 0 || rest === '' ? line : `${line.slice(0, semicolon + 1)} return ${rest}`;
 }
 
+/** A transform's function body: an expression when it is one line. */
+export const transformBody = (code: string): string => (code.includes('\n') ? code : `return ${code}`);
+
 /** Runs a transform: an expression over `output`, or a file. */
 export function runTransform(
   transform: string,
@@ -86,7 +89,7 @@ export function runTransform(
       { signal },
     );
   }
-  const body = transform.includes('\n') ? transform : `return ${transform}`;
+  const body = transformBody(transform);
   const inline: UserCode = { kind: 'inline', language: 'javascript', body, parameters: ['output', 'context'] };
   return code.run({ code: inline, args: [output, context] }, { signal });
 }

@@ -57,8 +57,7 @@ export function resolveProvider(
 /** Whatever is wrong with a provider says which one it is, so that its place can be found. */
 function naming(id: string, error: unknown): unknown {
   if (!(error instanceof ParlaneError) || error.fields['provider'] !== undefined) return error;
-  const what = error.message.slice(0, error.message.length - error.cure.length).trim();
-  return new ParlaneError(error.code, what, error.cure, { ...error.fields, provider: id });
+  return new ParlaneError(error.code, error.what, error.cure, { ...error.fields, provider: id });
 }
 
 function unknownProvider(id: string): ParlaneError {

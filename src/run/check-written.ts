@@ -10,7 +10,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { Assertion } from '../domain/verdict.ts';
 import { baseTypeOf } from '../grading/assertion-table.ts';
 import { checkAssertions } from '../grading/check-assertions.ts';
-import { isTemplate, transformFault } from '../grading/check-code.ts';
+import { isCodeText, isTemplate, transformFault } from '../grading/check-code.ts';
 import { canonical } from '../plan/case-key.ts';
 
 type Path = readonly PropertyKey[];
@@ -65,7 +65,7 @@ function transformProblems(written: WrittenTest): Problem[] {
   const { options } = written.test;
   return ['transform', 'postprocess', 'transformVars'].flatMap((key) => {
     const code = isObject(options) ? options[key] : undefined;
-    if (typeof code !== 'string' || code === '' || code.startsWith('file://') || isTemplate(code)) return [];
+    if (!isCodeText(code)) return [];
     const fault = transformFault(code);
     return fault === undefined ? [] : [written.at(['options', key], `not valid JavaScript: ${fault}`)];
   });

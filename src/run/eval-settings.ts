@@ -1,4 +1,5 @@
 /** How an eval runs: the caller's word over `commandLineOptions`, over `evaluateOptions`, over the environment. */
+import { isOn } from '../config/read-config.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Suite } from '../domain/suite.ts';
 import type { TestFilters } from '../plan/filter-tests.ts';
@@ -27,7 +28,6 @@ const number = (value: Json | string | undefined): number | undefined => {
 };
 const positive = (value: number | undefined): number | undefined =>
   value !== undefined && value > 0 ? value : undefined;
-const isOn = (value: string | undefined): boolean => /^(?:1|true|yes|yup|yeppers)$/i.test(value ?? '');
 const list = (value: Json | undefined): readonly string[] | undefined =>
   value === undefined || value === null ? undefined : (Array.isArray(value) ? value : [value]).map(String);
 

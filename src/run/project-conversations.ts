@@ -66,8 +66,7 @@ function problemsOf(error: unknown, place: (message: string, hint?: string) => P
   const listed = error.fields['problems'];
   if (Array.isArray(listed))
     return (listed as Problem[]).map((one) => (one.file === inConfig ? place(one.message, one.hint) : one));
-  const what = error.message.slice(0, error.message.length - error.cure.length).trim();
-  return [place(what.replace(/\.$/, ''), error.cure.replace(/\.$/, ''))];
+  return [place(error.what.replace(/\.$/, ''), error.cure.replace(/\.$/, ''))];
 }
 
 /** Stands for the file of scenarios that the config itself holds. */

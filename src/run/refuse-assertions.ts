@@ -51,10 +51,9 @@ function unnamed(assertion: Assertion, asked: string, error: ParlaneError): Asse
 }
 
 function named(assertion: Assertion, error: ParlaneError): AssertionFault {
-  const what = bare(error.message.slice(0, error.message.length - error.cure.length));
   return {
     assertion,
-    message: `the grader of "${assertion.type}" cannot be asked: ${what}`,
+    message: `the grader of "${assertion.type}" cannot be asked: ${bare(error.what)}`,
     ...(error.cure === '' ? {} : { hint: bare(error.cure) }),
     ...(error.code === 'provider/missing-key' ? { missingKey: true } : {}),
   };
