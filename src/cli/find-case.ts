@@ -9,6 +9,7 @@ import { type CaseIndex, caseIndex, caseIndexOf, caseNumber, type RunId } from '
 import type { Row } from '../domain/row.ts';
 import { realClock } from '../platform/clock.ts';
 import { isAlive } from '../platform/process-identity.ts';
+import { storedRow } from '../run/read-run.ts';
 import { rowSoFar } from '../run/row-so-far.ts';
 import { findRun } from '../run/run-plan.ts';
 import type { RunStore, Store } from '../store/store.ts';
@@ -40,12 +41,6 @@ export async function forkTries(store: Store, parent: RunId, index: CaseIndex): 
   return (await Promise.all(tries)).flat();
 }
 
-/** The row of a case; undefined while it has none. */
-export async function rowAt(run: RunStore, index: CaseIndex): Promise<Row | undefined> {
-  const [found] = await run.rows({ after: index - 1, limit: 1 });
-  return found?.row.index === index ? found.row : undefined;
-}
-
 async function isWorkedOn(run: RunStore): Promise<boolean> {
   const { status, owner } = await run.record();
   return status === 'running' && owner !== undefined && isAlive(owner, realClock.now());
@@ -72,7 +67,7 @@ async function unfinished(
 }
 
 async function at(store: Store, run: RunStore, index: CaseIndex, shown: string, soFar: boolean): Promise<FoundCase> {
-  const row = await rowAt(run, index);
+  const row = (await storedRow(run, index))?.row;
   if (row !== undefined && !(soFar && row.provisional === true)) return { run, row, shown };
   const one = index < 0 ? undefined : await run.case(index);
   if (one !== undefined) return unfinished(run, one, shown, soFar, row);

@@ -4,10 +4,10 @@ import { type CaseIndex, caseNumber, type RunId } from '../domain/ids.ts';
 import type { CaseReader } from '../reporters/terminal/case-desk.ts';
 import type { Style } from '../reporters/terminal/style.ts';
 import { transcriptLines } from '../reporters/terminal/transcript.ts';
+import { storedRow } from '../run/read-run.ts';
 import { rowSoFar } from '../run/row-so-far.ts';
 import { findRun } from '../run/run-plan.ts';
 import type { RunStore, Store } from '../store/store.ts';
-import { rowAt } from './find-case.ts';
 
 async function soFar(run: RunStore, index: CaseIndex): Promise<ReturnType<typeof rowSoFar>> {
   const one = await run.case(index);
@@ -19,7 +19,7 @@ export const openCaseReader =
   (store: Store, runOf: () => RunId, style: Style): CaseReader =>
   async (index, { width, unfold }) => {
     const run = await findRun(store, runOf());
-    const row = await rowAt(run, index);
+    const row = (await storedRow(run, index))?.row;
     const ended = row !== undefined && row.provisional !== true;
     const lines = transcriptLines(ended ? row : await soFar(run, index), {
       width,

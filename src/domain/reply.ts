@@ -31,6 +31,14 @@ export interface Usage {
   readonly reasoningTokens?: Tokens;
 }
 
+/** Two counts as one; what neither said stays unsaid. */
+export function addedUsage(a: Usage, b: Usage | undefined): Usage {
+  const sum: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
+  for (const [name, tokens] of Object.entries(b ?? {}) as [keyof Usage, Tokens][])
+    sum[name] = (sum[name] ?? 0) + tokens;
+  return sum;
+}
+
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'refusal' | 'other';
 
 /** An answer. Refusals and content filters are answers too: they are graded, not retried. */

@@ -1,3 +1,4 @@
+import type { Case } from './case.ts';
 import type { CaseIndex, CaseKey, Millis, UsdMicros } from './ids.ts';
 import type { Json } from './json.ts';
 import type { Usage } from './reply.ts';
@@ -33,3 +34,15 @@ export interface Row {
   /** Left by a run-level stop: shown, but replaced on resume. */
   readonly provisional?: boolean;
 }
+
+type RowIdentity = Pick<Row, 'index' | 'key' | 'name' | 'kind' | 'column' | 'repeat'>;
+
+/** Which case a row is of. */
+export const rowIdentity = ({ index, key, name, kind, column, repeat }: Case): RowIdentity => ({
+  index,
+  key,
+  name,
+  kind,
+  column: column.position,
+  repeat,
+});

@@ -1,7 +1,10 @@
 /** What a case's steps took together, finished or not. What a fork kept of its parent was paid there. */
-import type { Usage } from '../domain/reply.ts';
+import { addedUsage, type Usage } from '../domain/reply.ts';
 import type { Row } from '../domain/row.ts';
 import type { StepEnd } from './step.ts';
+
+/** What a case took. */
+export type Measures = Pick<Row, 'latencyMs' | 'queueMs' | 'backoffMs' | 'attempts' | 'usage' | 'costUsdMicros'>;
 
 export class CaseSums {
   #latencyMs = 0;
@@ -9,7 +12,7 @@ export class CaseSums {
   #backoffMs = 0;
   #attempts = 0;
   #cost: number | null = 0;
-  #usage: { -readonly [K in keyof Usage]: Usage[K] } | undefined;
+  #usage: Usage = {};
   calls = 0;
 
   add({ kind, answer }: Pick<StepEnd, 'kind' | 'answer'>): void {
@@ -18,23 +21,20 @@ export class CaseSums {
     this.#attempts += answer.times.attempts;
     const cost = answer.pinned === true ? 0 : answer.costUsdMicros;
     this.#cost = this.#cost === null || cost === null ? null : this.#cost + cost;
-    for (const [name, tokens] of Object.entries(answer.usage ?? {}) as [keyof Usage, number][]) {
-      this.#usage ??= {};
-      this.#usage[name] = (this.#usage[name] ?? 0) + tokens;
-    }
+    this.#usage = addedUsage(this.#usage, answer.usage);
     if (answer.path.startsWith('grade/')) return;
     this.#latencyMs += answer.times.latencyMs;
     this.#queueMs += answer.times.queueMs;
     this.#backoffMs += answer.times.backoffMs;
   }
 
-  measured(): Pick<Row, 'latencyMs' | 'queueMs' | 'backoffMs' | 'attempts' | 'usage' | 'costUsdMicros'> {
+  measured(): Measures {
     return {
       latencyMs: this.#latencyMs,
       queueMs: this.#queueMs,
       backoffMs: this.#backoffMs,
       attempts: this.#attempts,
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(Object.keys(this.#usage).length === 0 ? {} : { usage: this.#usage }),
       costUsdMicros: this.#cost,
     };
   }

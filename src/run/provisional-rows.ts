@@ -1,10 +1,12 @@
 /** Rows for the cases that a stopped run leaves open: shown in every output, replaced when the run is resumed. */
 import type { Case } from '../domain/case.ts';
 import { assertNever } from '../domain/errors.ts';
-import type { Row } from '../domain/row.ts';
+import { type Row, rowIdentity } from '../domain/row.ts';
 import type { StopReason } from '../domain/run-event.ts';
 import type { RunStore } from '../store/store.ts';
-import { type Measures, measures } from './row-so-far.ts';
+import type { Measures } from './case-sums.ts';
+import { storedRow } from './read-run.ts';
+import { measures } from './row-so-far.ts';
 import type { RunSettings } from './run-settings.ts';
 
 function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' | 'error'> {
@@ -34,12 +36,7 @@ function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' 
 const nothing: Measures = { latencyMs: 0, queueMs: 0, backoffMs: 0, attempts: 0, costUsdMicros: 0 };
 
 const rowFor = (one: Case, measured: Measures, reason: StopReason, settings: RunSettings): Row => ({
-  index: one.index,
-  key: one.key,
-  name: one.name,
-  kind: one.kind,
-  column: one.column.position,
-  repeat: one.repeat,
+  ...rowIdentity(one),
   ...explain(reason, settings),
   score: null,
   output: null,
@@ -60,7 +57,7 @@ export async function leaveProvisionalRows(
     const open = await run.openCases({ byIndex: true, after, limit: 500 });
     const rows = await Promise.all(
       open.map(async ({ case: one }) => {
-        const held = waits(one.index) ? (await run.rows({ after: one.index - 1, limit: 1 }))[0]?.row : undefined;
+        const held = waits(one.index) ? (await storedRow(run, one.index))?.row : undefined;
         if (held !== undefined) return held;
         const measured = begun.has(one.index) ? measures(await run.steps(one.index)) : nothing;
         const row = rowFor(one, measured, reason, settings);

@@ -1,6 +1,6 @@
 /** A stored run as reports and comparisons read it: as streams, never as a whole. */
 import type { Column } from '../domain/case.ts';
-import type { EpochMillis, Millis } from '../domain/ids.ts';
+import type { CaseIndex, EpochMillis, Millis } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
@@ -45,10 +45,16 @@ export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
   }
 }
 
+/** The row of one case; undefined while it has none. */
+export async function storedRow(run: RunStore, index: CaseIndex): Promise<StoredRow | undefined> {
+  const [found] = await run.rows({ after: index - 1, limit: 1 });
+  return found?.row.index === index ? found : undefined;
+}
+
 async function whole(run: RunStore, event: StoredEvent): Promise<RunEvent | undefined> {
   if (event.type !== 'case-end') return event;
-  const [found] = await run.rows({ after: event.index - 1, limit: 1 });
-  return found === undefined || found.row.index !== event.index ? undefined : { ...event, row: found.row };
+  const found = await storedRow(run, event.index);
+  return found === undefined ? undefined : { ...event, row: found.row };
 }
 
 /** All events in the order in which they happened. */

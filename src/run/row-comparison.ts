@@ -10,13 +10,14 @@
  */
 import type { Case, PromptCase } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
-import type { Usage } from '../domain/reply.ts';
+import { addedUsage, type Usage } from '../domain/reply.ts';
 import type { Row } from '../domain/row.ts';
 import type { CaseWrites, RunStore, StoredRow } from '../store/store.ts';
 import { createEffects } from './case-effects.ts';
 import type { CasedRow, CaseRunners } from './case-runner.ts';
 import { storeJournal } from './journal.ts';
 import type { CallDesk, Caller } from './model-call.ts';
+import { storedRow } from './read-run.ts';
 import type { CaseMeter } from './run-meter.ts';
 import { createStep, type StepEnd } from './step.ts';
 import { WorkingTime } from './working-time.ts';
@@ -37,22 +38,19 @@ interface Group {
 /** What the comparison of one test has cost. */
 class Bill {
   cost: number | null = 0;
-  usage: { -readonly [K in keyof Usage]: Usage[K] } = {};
+  usage: Usage = {};
   calls = 0;
 
   add({ kind, answer }: StepEnd): void {
     if (kind !== 'model') return;
     this.calls += 1;
     this.cost = this.cost === null || answer.costUsdMicros === null ? null : this.cost + answer.costUsdMicros;
-    for (const [name, tokens] of Object.entries(answer.usage ?? {}) as [keyof Usage, number][]) {
-      this.usage[name] = (this.usage[name] ?? 0) + tokens;
-    }
+    this.usage = addedUsage(this.usage, answer.usage);
   }
 
   on(row: Row): Row {
     if (this.calls === 0) return row;
-    const usage: Record<string, number> = { ...row.usage };
-    for (const [name, tokens] of Object.entries(this.usage)) usage[name] = (usage[name] ?? 0) + tokens;
+    const usage = addedUsage(row.usage ?? {}, this.usage);
     const cost = this.cost === null || row.costUsdMicros === null ? null : row.costUsdMicros + this.cost;
     return { ...row, costUsdMicros: cost, ...(Object.keys(usage).length === 0 ? {} : { usage }) };
   }
@@ -139,8 +137,8 @@ export class RowComparison {
   async #stored(members: readonly CaseIndex[]): Promise<StoredRow[]> {
     const found: StoredRow[] = [];
     for (const index of members) {
-      const [stored] = await this.#parts.run.rows({ after: index - 1, limit: 1 });
-      if (stored?.row.index === index) found.push(stored);
+      const stored = await storedRow(this.#parts.run, index);
+      if (stored !== undefined) found.push(stored);
     }
     return found;
   }

@@ -6,9 +6,9 @@
  */
 import type { Case } from '../domain/case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { Row } from '../domain/row.ts';
+import { type Row, rowIdentity } from '../domain/row.ts';
 import type { Answer, StepRecord } from '../store/store.ts';
-import { CaseSums } from './case-sums.ts';
+import { CaseSums, type Measures } from './case-sums.ts';
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -97,9 +97,6 @@ function contents(steps: readonly StepRecord[]): Pick<Row, 'output' | 'detail'> 
   return { output: null, detail: { conversation_history: history, total_turns: turns } };
 }
 
-/** What a case took. */
-export type Measures = Pick<Row, 'latencyMs' | 'queueMs' | 'backoffMs' | 'attempts' | 'costUsdMicros' | 'usage'>;
-
 /** The same sums as a finished case's row has: grading costs, but its time is not the case's. */
 export function measures(recorded: readonly StepRecord[]): Measures {
   const sums = new CaseSums();
@@ -111,12 +108,7 @@ export function measures(recorded: readonly StepRecord[]): Measures {
 export function rowSoFar(one: Case, recorded: readonly StepRecord[]): Row {
   const steps = newest(recorded);
   return {
-    index: one.index,
-    key: one.key,
-    name: one.name,
-    kind: one.kind,
-    column: one.column.position,
-    repeat: one.repeat,
+    ...rowIdentity(one),
     status: 'aborted',
     score: null,
     ...contents(steps),

@@ -2,7 +2,7 @@
 import type { Case } from '../domain/case.ts';
 import type { EpochMillis, Millis } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { Row } from '../domain/row.ts';
+import { type Row, rowIdentity } from '../domain/row.ts';
 import type { CaseWrites } from '../store/store.ts';
 import { createEffects, unless } from './case-effects.ts';
 import { type CaseResult, type CaseRunners, playCase } from './case-runner.ts';
@@ -39,12 +39,7 @@ export type CaseEnd =
 function rowOf(one: Case, result: CaseResult, sums: CaseSums): Row {
   const { writes: _, ...rest } = result;
   return {
-    index: one.index,
-    key: one.key,
-    name: one.name,
-    kind: one.kind,
-    column: one.column.position,
-    repeat: one.repeat,
+    ...rowIdentity(one),
     ...rest,
     ...sums.measured(),
   };

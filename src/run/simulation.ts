@@ -3,7 +3,7 @@ import type { Effects } from '../domain/effects.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { ToolCall } from '../domain/message.ts';
-import type { Reply, Usage } from '../domain/reply.ts';
+import { addedUsage, type Reply, type Usage } from '../domain/reply.ts';
 import type { Trace } from '../grading/subject.ts';
 import type { RenderedCase } from './render-case.ts';
 
@@ -43,7 +43,7 @@ export class Sayings {
   #latencyMs = 0;
   #cost: number | undefined = 0;
   #cached = true;
-  readonly #usage: { -readonly [K in keyof Usage]: Usage[K] } = {};
+  #usage: Usage = {};
   readonly #toolCalls: ToolCall[] = [];
 
   add(reply: Reply, latencyMs: Millis): void {
@@ -52,8 +52,7 @@ export class Sayings {
     this.#cost =
       this.#cost === undefined || reply.costUsdMicros === undefined ? undefined : this.#cost + reply.costUsdMicros;
     this.#toolCalls.push(...reply.toolCalls);
-    for (const [name, tokens] of Object.entries(reply.usage ?? {}) as [keyof Usage, number][])
-      this.#usage[name] = (this.#usage[name] ?? 0) + tokens;
+    this.#usage = addedUsage(this.#usage, reply.usage);
   }
 
   /** The conversation as text, its messages beside it. */
