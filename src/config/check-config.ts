@@ -5,7 +5,7 @@
  */
 import type { z } from 'zod';
 import { assertionTypes, isAssertionType, specialAssertionTypes } from '../domain/assertion-types.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
 import type { SourceDocument } from '../prompts/source-document.ts';
@@ -28,9 +28,6 @@ interface Piece {
   readonly shape?: Readonly<Record<string, unknown>>;
   safeParse(value: unknown): { success: boolean; error?: { issues: Issue[] } | undefined };
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** YAML's empty value stands for "nothing said". */
 export function withoutNulls(value: JsonObject): JsonObject {

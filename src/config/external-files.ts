@@ -1,15 +1,12 @@
 /** Puts the contents of `file://` references into a value: data as data, other files as text, code left to its users. */
 
 import { parse } from 'csv-parse/sync';
-import type { Json } from '../domain/json.ts';
+import { isObject, type Json } from '../domain/json.ts';
 import { isPattern } from './config-files.ts';
 import { absolute, fileReference, isCode } from './file-reference.ts';
 import { type Loading, readSource } from './loading.ts';
 
 type Fault = (message: string) => void;
-
-const isObject = (value: unknown): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** One column is a list of its cells, more are a list of rows. */
 function csvData(text: string): Json {

@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import type { CodeRunner } from '../domain/code-runner.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Suite, SuitePrompt, SuiteProvider, SuiteScenario, SuiteTest, TestSource } from '../domain/suite.ts';
 import { withoutNulls } from './check-config.ts';
@@ -51,9 +51,6 @@ export interface LoadedSuite {
 export interface ReadSuite extends Omit<LoadedSuite, 'warnings'> {
   readonly problems: readonly Problem[];
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Loads a suite. Throws a `ConfigError` with every problem when it cannot be run. */
 export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite> {

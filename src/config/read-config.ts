@@ -1,5 +1,5 @@
 /** One config file: parsed, references followed, environment put in, checked. */
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import { renderEnvironment } from '../prompts/env-template.ts';
 import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 import { checkConfig, withoutNulls } from './check-config.ts';
@@ -13,8 +13,6 @@ export interface ReadConfig {
   readonly config: JsonObject;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isOn = (value: string | undefined): boolean => /^(?:1|true|yes|yup|yeppers)$/i.test(value ?? '');
 
 /** A config written in code has no places of its own: they are those of the data it gives, in the file's first line. */

@@ -1,5 +1,5 @@
 /** Providers of a config: ids, maps, and files that hold one or many. */
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { SuiteProvider } from '../domain/suite.ts';
 import { renderEnvironment } from '../prompts/env-template.ts';
 import { loadReferences } from './external-files.ts';
@@ -10,8 +10,6 @@ import { providerSchema } from './schema.ts';
 type Fault = (message: string, hint?: string) => void;
 type Draft = Omit<SuiteProvider, 'name'>;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isProviderFile = (id: string): boolean => /^file:\/\/.*\.(?:ya?ml|json)$/.test(id);
 
 const textMap = (value: Json | undefined): Record<string, string> =>

@@ -1,6 +1,6 @@
 /** Tests of a config: written in place, in files of many kinds, in tables, or made by code. */
 import { dirname } from 'node:path';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { SuiteTest, TestSource } from '../domain/suite.ts';
 import { checkTests, kindName, withoutNulls } from './check-config.ts';
 import { openCsv } from './csv-table.ts';
@@ -13,8 +13,6 @@ type Fault = (message: string, hint?: string) => void;
 /** Tests in memory, or a table that is read when it is needed. */
 type Segment = readonly SuiteTest[] | TestSource;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const unsupported =
   /^(?:huggingface:\/\/|az:\/\/|https:\/\/docs\.google\.com\/|https:\/\/[^/]+\.sharepoint\.com\/)|\.xlsx?(?:#.*)?$/i;
 

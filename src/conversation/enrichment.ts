@@ -1,5 +1,5 @@
 import type { Effects } from '../domain/effects.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { HttpPort } from '../tools/http-port.ts';
 import { unsafeIn } from '../tools/parse-arguments.ts';
 
@@ -139,9 +139,6 @@ function checkAnswer(text: string, read: (data: Json) => WebhookAnswer, live: Li
     return { fault: `it gave the session id "${answer.sessionId}", which another live session has` };
   return answer;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function readVariables(data: Json): WebhookAnswer {
   const inbound = isObject(data) ? data['call_inbound'] : undefined;

@@ -10,7 +10,7 @@ import type {
   TerminationReason,
 } from '../domain/conversation-result.ts';
 import type { EpochMillis } from '../domain/ids.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import { parseToolResult } from '../tools/parse-result.ts';
 import { isoTime } from './entry-draft.ts';
 
@@ -41,9 +41,6 @@ interface Message {
   readonly content: string;
   readonly calls: readonly RecordedToolCall[];
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Text of a message: a string, or the text parts of a list. */
 function contentOf(content: Json | undefined): string {

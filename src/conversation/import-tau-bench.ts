@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../domain/ids.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { type ImportedConversation, importMessages } from './import-messages.ts';
 
@@ -7,9 +7,6 @@ export interface Imported {
   readonly conversations: readonly ImportedConversation[];
   readonly problems: readonly Problem[];
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads tau-bench trajectories: a JSON list of `{task_id, trial, reward, info, traj}`. */
 export function importTauBench(file: string, text: string, importedAt: EpochMillis): Imported {

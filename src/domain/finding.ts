@@ -1,5 +1,5 @@
 import type { HistoryEntry } from './conversation-result.ts';
-import type { Json, JsonObject } from './json.ts';
+import { isObject, type Json } from './json.ts';
 
 /** What a judge found wrong at one turn of a conversation; kept with its verdict, as `metadata.findings`. */
 export interface Finding {
@@ -10,9 +10,6 @@ export interface Finding {
 
 const mostFindings = 20;
 const longestWords = 500;
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const turnIn = (value: Json | undefined): number | undefined => {
   const turn = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value;

@@ -1,6 +1,6 @@
 /** The most output tokens that settings of a model ask for, under whatever name its vendor has for it. */
 import type { Tokens } from './ids.ts';
-import type { Json, JsonObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 
 const names = [
   'max_tokens',
@@ -13,9 +13,6 @@ const names = [
 ] as const;
 
 const nested = ['generationConfig', 'options', 'parameters', 'inferenceConfig'] as const;
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Undefined when the settings say nothing about it; the largest counts when several do. */
 export function outputLimit(settings: JsonObject): Tokens | undefined {

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { parse } from 'yaml';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Assertion } from '../domain/verdict.ts';
-import { CheckProblem, type GradingPorts, isObject } from './check.ts';
+import { CheckProblem, type GradingPorts } from './check.ts';
 import { assertionContext } from './code-context.ts';
 import type { Subject } from './subject.ts';
 import { codeInFile, fileReference } from './user-code.ts';

@@ -80,9 +80,6 @@ export const broken = (error: string): CheckOutcome => ({ pass: false, score: 0,
 
 export const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** JSON when it is JSON, else the text itself. */
 export function parsedOrText(text: string): Json {
   try {

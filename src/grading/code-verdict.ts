@@ -5,9 +5,9 @@
  *    nothing about the answer.
  */
 import type { CodeOutcome } from '../domain/code-runner.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Assertion, Verdict } from '../domain/verdict.ts';
-import { broken, type CheckInput, type CheckOutcome, isObject, verdict } from './check.ts';
+import { broken, type CheckInput, type CheckOutcome, verdict } from './check.ts';
 
 const finite = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 

@@ -3,9 +3,9 @@
  * passes into fails.
  */
 import type { Effects } from '../domain/effects.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Assertion, Verdict } from '../domain/verdict.ts';
-import { asText, broken, CheckProblem, isObject, parsedOrText } from './check.ts';
+import { asText, broken, CheckProblem, parsedOrText } from './check.ts';
 import type { GradeOptions } from './grade.ts';
 import { type AnswerReader, Grader } from './graders/grader.ts';
 import { bestOfQuestion } from './graders/prompts.ts';

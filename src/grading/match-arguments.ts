@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, JsonObject } from '../domain/json.ts';
-import { demand, isObject } from './check.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
+import { demand } from './check.ts';
 import { matchesGlob } from './glob.ts';
 
 /** How to compare a tool's arguments with the expected ones. */

@@ -1,7 +1,7 @@
 import type { Millis } from '../domain/ids.ts';
-import type { Json } from '../domain/json.ts';
+import { isObject, type Json } from '../domain/json.ts';
 import type { Reply } from '../domain/reply.ts';
-import { isObject } from './check.ts';
+
 import type { ReplyFacts } from './subject.ts';
 
 /** What a provider's own safety filter said, or what its finish reason tells. */

@@ -1,5 +1,5 @@
 import type { Finding } from '../domain/finding.ts';
-import type { Json } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Verdict } from '../domain/verdict.ts';
 
@@ -36,10 +36,6 @@ export interface ToolView {
   readonly kind: 'tool' | 'handoff' | 'end';
 }
 
-type Fields = { readonly [key: string]: Json };
-
-const isFields = (value: Json | undefined): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 const number = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
@@ -50,17 +46,17 @@ function toolKind(name: string): ToolView['kind'] {
   return name.startsWith('handoff_') ? 'handoff' : 'tool';
 }
 
-function toolsOf(entry: Fields): ToolView[] {
+function toolsOf(entry: JsonObject): ToolView[] {
   const results = list(entry['tool_results'] ?? entry['client_tool_results']);
   return list(entry['tool_calls']).map((call, at) => {
-    const asked = isFields(call) && isFields(call['function']) ? call['function'] : {};
+    const asked = isObject(call) && isObject(call['function']) ? call['function'] : {};
     const name = text(asked['name']);
     return { name, arguments: text(asked['arguments']), result: results[at], kind: toolKind(name) };
   });
 }
 
 function entryOf(value: Json): EntryView {
-  const entry = isFields(value) ? value : { content: value };
+  const entry = isObject(value) ? value : { content: value };
   const speaker = text(entry['speaker']);
   return {
     turn: number(entry['turn']) ?? 0,
@@ -76,10 +72,10 @@ function entryOf(value: Json): EntryView {
 /** The conversation in a row's detail, at its top or under `conversation` or `result`; undefined when there is none. */
 export function conversationOf(row: Pick<Row, 'detail'>): ConversationView | undefined {
   const detail = row.detail;
-  if (!isFields(detail)) return undefined;
+  if (!isObject(detail)) return undefined;
   const places = [detail, detail['conversation'], detail['result']];
-  const result = places.find((place) => isFields(place) && Array.isArray(place['conversation_history']));
-  if (!isFields(result)) return undefined;
+  const result = places.find((place) => isObject(place) && Array.isArray(place['conversation_history']));
+  if (!isObject(result)) return undefined;
   const seconds = number(result['duration_seconds']);
   return {
     scenario: text(result['scenario']),
@@ -94,7 +90,7 @@ export function conversationOf(row: Pick<Row, 'detail'>): ConversationView | und
 
 /** The rendered prompt in a row's detail, as text; empty when there is none. */
 export function promptOf(row: Pick<Row, 'detail'>): string {
-  return isFields(row.detail) ? text(row.detail['prompt']) : '';
+  return isObject(row.detail) ? text(row.detail['prompt']) : '';
 }
 
 /** What a check is called: its metric, else its type and value. */
@@ -116,8 +112,8 @@ export function checksOf(verdict: Verdict | undefined): Verdict[] {
 /** What a check found, each at its turn, as a judge named it. */
 function namedFindings(check: Verdict): Finding[] {
   return list(check.metadata?.['findings']).flatMap((one): Finding[] => {
-    const at = isFields(one) ? number(one['turn']) : undefined;
-    return isFields(one) && at !== undefined ? [{ turn: at, what: text(one['what']) }] : [];
+    const at = isObject(one) ? number(one['turn']) : undefined;
+    return isObject(one) && at !== undefined ? [{ turn: at, what: text(one['what']) }] : [];
   });
 }
 

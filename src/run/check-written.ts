@@ -5,7 +5,7 @@
 import type { ConfigFiles } from '../config/config-files.ts';
 import { absolute, fileReference } from '../config/file-reference.ts';
 import type { WrittenTest } from '../config/written-test.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Assertion } from '../domain/verdict.ts';
 import { baseTypeOf } from '../grading/assertion-table.ts';
@@ -20,9 +20,6 @@ export interface CheckedFiles {
   /** Where relative paths of tests start. */
   readonly folder: string;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A written assertion and the way to it inside its test. */
 interface WrittenAssertion {

@@ -6,7 +6,7 @@ import { referencedCode } from '../config/file-reference.ts';
 import type { CodeRunner } from '../domain/code-runner.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { EvalDetail } from '../domain/eval-case.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Reply } from '../domain/reply.ts';
 import type { SuiteTest } from '../domain/suite.ts';
 import type { Verdict } from '../domain/verdict.ts';
@@ -39,8 +39,6 @@ export interface EvalHooks {
 }
 
 const hookNames = new Set<string>(['beforeAll', 'beforeEach', 'afterEach', 'afterAll']);
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function createHooks(extensions: readonly string[], code: CodeRunner, folder: string): EvalHooks {
   const run = async (

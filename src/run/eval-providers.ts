@@ -1,6 +1,6 @@
 /** Names in an eval -> providers: the suite's own with their settings, graders by label, definition or plain id. */
 import type { CodeRunner } from '../domain/code-runner.ts';
-import type { JsonObject } from '../domain/json.ts';
+import { isObject } from '../domain/json.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Suite, SuiteProvider } from '../domain/suite.ts';
 import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
@@ -21,9 +21,6 @@ export interface EvalProviderParts {
   readonly delayMs?: number;
   readonly functions?: InProcessFunctions;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Who is meant by a name: a column's provider, one of the suite's by id or label, a definition as JSON, or an id. */
 export function definitionOf(name: string, suite: Suite): Omit<SuiteProvider, 'name'> {

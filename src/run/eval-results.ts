@@ -1,7 +1,7 @@
 /** What an eval came to, in the shapes that hooks and programs around promptfoo know. */
 import type { CodeRunner } from '../domain/code-runner.ts';
 import type { Millis } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
+import { isObject, type JsonObject } from '../domain/json.ts';
 import type { Row } from '../domain/row.ts';
 import type { Suite } from '../domain/suite.ts';
 import { type DerivedMetric, deriveMetrics } from '../grading/derived-metrics.ts';
@@ -34,9 +34,6 @@ export const columnFacts = (columns: readonly EvalColumn[]): ColumnFacts[] =>
     label: prompt.label,
     provider: provider.label ?? provider.id,
   }));
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The step a row is of. */
 export function stepOf(row: Row, columns: readonly EvalColumn[]): EvalStep {

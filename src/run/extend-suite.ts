@@ -1,11 +1,8 @@
 /** A suite after its `beforeAll` hooks: they may change prompts, tests, scenarios, defaults, filters and metrics. */
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Suite, SuitePrompt, SuiteScenario, SuiteTest, TestSource } from '../domain/suite.ts';
 import type { EvalHooks } from './eval-hooks.ts';
 import { suiteJson } from './suite-snapshot.ts';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const testList = (tests: readonly SuiteTest[]): TestSource => ({
   count: tests.length,

@@ -1,7 +1,7 @@
 /** Where a variable is read or set: in the config itself, or in a prompt or test file that it names. */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { ConfigFiles } from '../config/config-files.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 
@@ -19,8 +19,6 @@ interface Source {
   readonly document?: SourceDocument;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const escaped = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const references = /(?:file:\/\/)?([\w@~./-]+\.(?:ya?ml|jsonl?|csv|txt|md|j2))\b/g;

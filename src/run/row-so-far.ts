@@ -5,13 +5,11 @@
  * row that the case will have; only the case itself can make that.
  */
 import type { Case } from '../domain/case.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import { type Row, rowIdentity } from '../domain/row.ts';
 import type { Answer, StepRecord } from '../store/store.ts';
 import { CaseSums, type Measures } from './case-sums.ts';
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 

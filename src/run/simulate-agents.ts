@@ -8,16 +8,13 @@ import type { ConversationPorts } from '../conversation/setup.ts';
 import type { ConversationResult } from '../domain/conversation-result.ts';
 import type { Effects } from '../domain/effects.ts';
 import { ParlaneError } from '../domain/errors.ts';
-import type { JsonObject } from '../domain/json.ts';
+import { isObject } from '../domain/json.ts';
 import type { ProviderFailure } from '../domain/reply.ts';
 import { traceOfConversation } from '../grading/trace/trace-of-conversation.ts';
 import { realFiles } from '../platform/files.ts';
 import { loadSpecification, type SpecificationSnapshot } from '../prompts/load-specification.ts';
 import { defaultTurns, personPrompt, stopMark } from './simulated-user.ts';
 import { type Asking, type Message, Sayings, type Simulated } from './simulation.ts';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The specification with a client in it: the person that the instructions describe, unless it has its own. */
 async function specificationOf({ config }: Asking, folder: string): Promise<SpecificationSnapshot> {

@@ -1,8 +1,5 @@
 /** A test whose provider is `promptfoo:simulated-user`: what its config says about who is spoken to. */
-import type { Json, JsonObject } from '../domain/json.ts';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 
 /** The simulated user's config, when the test has one. */
 export function simulatedUserOf(provider: Json | undefined): JsonObject | undefined {

@@ -7,15 +7,12 @@
  * 3. The target is spoken to as a provider that knows no conversations expects it: one JSON list of messages.
  */
 import type { ModelCall } from '../domain/effects.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json } from '../domain/json.ts';
 import type { ProviderFailure, Reply } from '../domain/reply.ts';
 import { type Asking, type Message, Sayings, type Simulated } from './simulation.ts';
 
 export const stopMark = '###STOP###';
 export const defaultTurns = 10;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function listOf(value: Json | undefined): readonly Json[] {
   if (Array.isArray(value)) return value;

@@ -1,13 +1,10 @@
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 
 /** A change of a session's world: the value that now stands at a path. */
 export interface Write {
   readonly at: readonly string[];
   readonly value: Json;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value at a path; undefined when there is none. */
 export function valueAt(world: Json, at: readonly string[]): Json | undefined {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type Json } from '../../domain/json.ts';
 import { conversationOf } from '../../reporters/conversation-view.ts';
 import { plainStyle, styleFor } from '../../reporters/terminal/style.ts';
 import { safeLines } from '../../reporters/terminal/text-width.ts';
@@ -33,9 +33,6 @@ function turnOf(text: string | undefined, { row, shown }: FoundCase): number | u
     view.turns === 0 ? 'It has none.' : `Its turns are 1 to ${view.turns}.`,
   );
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What a model was asked, and whom; what surrounds it in a test is for providers that are programs. */
 function askedLines(request: Json): string[] {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { LoadedSuite } from '../../config/load-suite.ts';
 import { ParlaneError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { isObject, type JsonObject } from '../../domain/json.ts';
 import type { LearnedLimit } from '../../domain/lane.ts';
 import type { Provider } from '../../domain/provider.ts';
 import type { RateHints, RateReading } from '../../domain/reply.ts';
@@ -39,9 +39,6 @@ export interface ProviderHealth {
   /** Present when it could be made. */
   readonly provider?: Provider;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Every provider that the config names: columns, and the models of its conversations. */
 export function namedProviders(suite: Suite): Named[] {

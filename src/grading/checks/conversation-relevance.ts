@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json.ts';
-import { asText, type Check, type CheckInput, demand, isObject } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+import { asText, type Check, type CheckInput, demand } from '../check.ts';
 import type { AnswerReader } from '../graders/grader.ts';
 import { relevanceOfReplyQuestion } from '../graders/prompts.ts';
 import { objectIn } from '../graders/read-answer.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { type Check, type CheckInput, CheckProblem, demand, isObject, verdict } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { type Check, type CheckInput, CheckProblem, demand, verdict } from '../check.ts';
 import { findJsonObjects } from '../find-json.ts';
 
 /** The schema in the value: an object, or text in JSON or YAML; undefined when there is none. */

@@ -1,4 +1,5 @@
-import { type Check, type CheckInput, demand, isObject, verdict } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, type CheckInput, demand, verdict } from '../check.ts';
 import { readSql } from '../sql/check-sql.ts';
 
 interface SqlRules {

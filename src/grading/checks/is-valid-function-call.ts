@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { type Check, type CheckInput, isObject, verdict } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { type Check, type CheckInput, verdict } from '../check.ts';
 
 /** The functions that the provider was offered, with their parameter schemas. */
 function offeredFunctions(input: CheckInput): readonly JsonObject[] {

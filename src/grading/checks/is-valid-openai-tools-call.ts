@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json.ts';
-import { asText, type Check, explained, isObject, verdict } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+import { asText, type Check, explained, verdict } from '../check.ts';
 import { callProblem } from './is-valid-function-call.ts';
 
 const isToolCall = (item: Json): item is { readonly function: { readonly name: string; readonly arguments: string } } =>

@@ -1,4 +1,5 @@
-import { type Check, type CheckInput, CheckProblem, isObject, verdict } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, type CheckInput, CheckProblem, verdict } from '../check.ts';
 import { findXml, type XmlPiece } from '../find-xml.ts';
 
 /** The elements that must be there, as dotted paths. */

@@ -1,6 +1,6 @@
 import { findingsIn, findingsKept } from '../../domain/finding.ts';
-import type { Json } from '../../domain/json.ts';
-import { asText, type Check, demand, isObject } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+import { asText, type Check, demand } from '../check.ts';
 import { judgeQuestion } from '../graders/prompts.ts';
 import { readScore } from '../graders/read-answer.ts';
 import { questionFor } from '../graders/rubric-prompt.ts';

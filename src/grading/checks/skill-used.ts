@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { type Check, type CheckInput, demand, explained, isObject } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { type Check, type CheckInput, demand, explained } from '../check.ts';
 import { matchesGlob } from '../glob.ts';
 
 /** Names of the skills an agent says it used, failed ones left out. */

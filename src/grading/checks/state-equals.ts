@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '../../domain/json.ts';
-import { type Check, demand, explained, isObject } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+import { type Check, demand, explained } from '../check.ts';
 import { demandConversation } from '../demand-conversation.ts';
 import { includesPartly } from '../match-arguments.ts';
 

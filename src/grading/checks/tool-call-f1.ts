@@ -1,6 +1,6 @@
-import type { Json } from '../../domain/json.ts';
+import { isObject, type Json } from '../../domain/json.ts';
 import { thresholdOf } from '../assertion-table.ts';
-import { type Check, demand, isObject } from '../check.ts';
+import { type Check, demand } from '../check.ts';
 
 const nameIn = (value: Json | undefined): string[] =>
   isObject(value) && typeof value['name'] === 'string' ? [value['name']] : [];

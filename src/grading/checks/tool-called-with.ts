@@ -1,4 +1,5 @@
-import { type Check, demand, explained, isObject, parsedOrText } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, demand, explained, parsedOrText } from '../check.ts';
 import { demandConversation } from '../demand-conversation.ts';
 import { matchesGlob } from '../glob.ts';
 import { argumentRules, argumentsMatch } from '../match-arguments.ts';

@@ -1,4 +1,5 @@
-import { type Check, demand, explained, isObject } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, demand, explained } from '../check.ts';
 import { demandConversation } from '../demand-conversation.ts';
 import { matchesGlob } from '../glob.ts';
 import { speakersOf } from '../speakers.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/json.ts';
-import { type Check, explained, isObject } from '../check.ts';
+import { isObject, type JsonObject } from '../../domain/json.ts';
+import { type Check, explained } from '../check.ts';
 import { matchesGlob } from '../glob.ts';
 import type { Span } from '../subject.ts';
 import { demandTrace } from '../trace/demand-trace.ts';

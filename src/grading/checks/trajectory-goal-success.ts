@@ -1,4 +1,5 @@
-import { type Check, demand, isObject, parsedOrText } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, demand, parsedOrText } from '../check.ts';
 import { goalQuestion } from '../graders/prompts.ts';
 import { demandTrace } from '../trace/demand-trace.ts';
 import { summaryOf } from '../trace/summary.ts';

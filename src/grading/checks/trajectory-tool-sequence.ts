@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json.ts';
-import { type Check, demand, explained, isObject } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+import { type Check, demand, explained } from '../check.ts';
 import { demandTrace } from '../trace/demand-trace.ts';
 import {
   matcherOf,

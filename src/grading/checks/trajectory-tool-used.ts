@@ -1,4 +1,5 @@
-import { type Check, demand, explained, isObject } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, demand, explained } from '../check.ts';
 import { demandTrace } from '../trace/demand-trace.ts';
 import { matcherOf, matchesStep, nameList, toolSteps } from '../trace/trajectory.ts';
 

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { broken, type Check, demand, isObject } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { broken, type Check, demand } from '../check.ts';
 
 const timeLimitMs = 5000;
 

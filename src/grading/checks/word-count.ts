@@ -1,4 +1,5 @@
-import { type Check, CheckProblem, demand, isObject, verdict } from '../check.ts';
+import { isObject } from '../../domain/json.ts';
+import { type Check, CheckProblem, demand, verdict } from '../check.ts';
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 

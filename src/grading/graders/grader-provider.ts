@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json.ts';
-import { CheckProblem, isObject } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+import { CheckProblem } from '../check.ts';
 
 /** What a grader is asked for; one definition may name a provider for each. */
 export type GraderKind = 'text' | 'embedding' | 'classification' | 'moderation';

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { isObject } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+
 import { findJsonObjects } from '../find-json.ts';
 import type { AnswerReader } from './grader.ts';
 

@@ -1,7 +1,6 @@
 /** Reads embeddings, classes and moderation from the output of providers that know only answers: programs and plain http. */
-import type { Json } from '../../domain/json.ts';
+import { isObject, type Json } from '../../domain/json.ts';
 import type { Reply } from '../../domain/reply.ts';
-import { isObject } from '../check.ts';
 
 /** Output that is JSON in text counts as data. */
 function dataOf({ output }: Reply): Json {

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { type CheckInput, CheckProblem, isObject } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { type CheckInput, CheckProblem } from '../check.ts';
 import { codeInFile, fileReference } from '../user-code.ts';
 import type { Question } from './grader.ts';
 

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../../domain/conversation-result.ts';
-import type { Json } from '../../domain/json.ts';
-import { isObject } from '../check.ts';
+import { isObject, type Json } from '../../domain/json.ts';
+
 import type { Conversation, Trace } from '../subject.ts';
 import { type TracedStep, traceOfSteps } from './trace-of-steps.ts';
 

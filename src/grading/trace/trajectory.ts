@@ -2,8 +2,8 @@
  * Reads a trace as what an agent did, one step after the other. Tracing libraries name the same thing differently; the
  * tables below hold the names that are met.
  */
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { CheckProblem, isObject } from '../check.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { CheckProblem } from '../check.ts';
 import { matchesGlob } from '../glob.ts';
 import type { Span, Trace } from '../subject.ts';
 

@@ -1,5 +1,5 @@
 import { ParlaneError } from '../../domain/errors.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type JsonObject } from '../../domain/json.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import type { CallOptions, Provider } from '../../domain/provider.ts';
 import type { Outcome, Reply, Usage } from '../../domain/reply.ts';
@@ -7,9 +7,6 @@ import { createProgramProvider, promptOf } from '../program/program-provider.ts'
 import { programFailure } from '../program/read-response.ts';
 import type { ProviderContext, ProviderFactory, ProviderOptions } from '../provider-factory.ts';
 import { createRender } from '../render-settings.ts';
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The provider that the inputs go to: `config.provider`, else the one the test was meant for. */
 function targetOf(options: ProviderOptions, context: ProviderContext, request: ModelRequest): Provider | undefined {

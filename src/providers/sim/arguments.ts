@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
 import type { ToolDefinition } from '../../domain/message.ts';
 import type { Dialogue } from './dialogue.ts';
 import { codesIn, contentWords, coverage, numberOf, stem, type Wish, wishesOf } from './words.ts';
@@ -8,9 +8,6 @@ export interface Filled {
   readonly args: { readonly [name: string]: Json };
   readonly missing: readonly string[];
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
 import { hashText } from '../../domain/hash-text.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type Json } from '../../domain/json.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import { type Dialogue, type SimAnswer, say } from './dialogue.ts';
 import { coverage, sentencesOf, shared } from './words.ts';
@@ -15,9 +15,6 @@ export function answerFrom(question: string, text: string): string | undefined {
     .toSorted((a, b) => a.at - b.at);
   return ranked.length === 0 ? undefined : ranked.map(({ sentence }) => sentence.replace(/^[-*#>\s]+/, '')).join(' ');
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The smallest value that fits a schema. */
 export function instanceOf(schema: Json | undefined): Json {

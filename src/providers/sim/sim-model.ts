@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type Json } from '../../domain/json.ts';
 import type { ModelRequest } from '../../domain/message.ts';
 import { playAgent } from './agent.ts';
 import { playClient } from './client.ts';
@@ -9,9 +9,6 @@ import { answerPrompt, instanceOf, wantedSchema } from './prompt-answer.ts';
 import type { SimOptions, SimRole } from './sim-options.ts';
 
 type ChatRequest = Extract<ModelRequest, { kind: 'chat' }>;
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A reply as a config writes it: text, or `{text, toolCalls: [{name, arguments}]}`. */
 function programmed(reply: Json | undefined): SimAnswer | undefined {

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { Millis } from '../../domain/ids.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
 import { type LatencyModel, parseDuration, parseLatency } from '../../sim/latency-model.ts';
 
 /** Who a simulated model plays; `auto` judges when it is asked to, uses tools when offered, and answers otherwise. */
@@ -190,9 +190,6 @@ const plainSettings = (config: JsonObject): Record<string, string> =>
       .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
       .map(([name, value]) => [name, String(value)]),
   );
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads a sim id and its config; settings in the id win over the config, the config over the preset. */
 export function readSimOptions(id: string, config: JsonObject = {}): SimOptions {

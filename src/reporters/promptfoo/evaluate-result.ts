@@ -1,13 +1,10 @@
 /** Rows of an eval in the shapes that promptfoo's users and tools know, with our own times beside them. Pure. */
 import type { PromptCase } from '../../domain/case.ts';
 import { evalDetail } from '../../domain/eval-case.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts';
 import type { Usage } from '../../domain/reply.ts';
 import type { Row } from '../../domain/row.ts';
 import type { Verdict } from '../../domain/verdict.ts';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** 0 nothing wrong, 1 an assertion failed, 2 an error. */
 export function failureReason(row: Row): 0 | 1 | 2 {
