@@ -14,7 +14,7 @@ import type { Json } from '../src/domain/json.ts';
 const expected = [0.42, 0.273, 0.22, 0.2];
 
 /** Runs the check; the number of problems it found. */
-export async function compatConversations(corpus: string): Promise<number> {
+async function compatConversations(corpus: string): Promise<number> {
   const file = join(corpus, 'tau-bench', 'gpt-4o-airline.json');
   if (!existsSync(file)) {
     console.log(`conversations: no corpus at ${file}; nothing was checked`);

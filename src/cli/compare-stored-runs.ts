@@ -11,7 +11,7 @@ import type { RunRecord, Store } from '../store/store.ts';
 import { chooseRun, chooseShownRun, ownRuns } from './open-project-store.ts';
 
 /** What a run is called in comparisons: the name somebody gave it, else its id. */
-export const runTitle = ({ id, label }: RunRecord): string =>
+const runTitle = ({ id, label }: RunRecord): string =>
   label === undefined ? `run ${id}` : `run "${singleLine(label)}"`;
 
 async function sideOf(store: Store, record: RunRecord): Promise<RunSide> {

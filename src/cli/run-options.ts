@@ -40,7 +40,7 @@ export function addProjectFlags(command: Command): Command {
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `90s`, `15m`, `2h`. */
-export function timeSpan(flag: string, text: string | undefined): number | undefined {
+function timeSpan(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim()) ?? [];
   const span = Number(amount) * (units[unit ?? ''] ?? Number.NaN);

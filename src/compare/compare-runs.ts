@@ -53,7 +53,7 @@ export interface Comparison {
 }
 
 /** Below this a difference is called real. */
-export const chanceLevel = 0.05;
+const chanceLevel = 0.05;
 
 interface Pair {
   readonly before: CaseGroup;

@@ -6,7 +6,7 @@ import type { Loading } from './loading.ts';
 const endings = ['yaml', 'yml', 'json', 'cjs', 'cts', 'js', 'mjs', 'mts', 'ts'];
 
 /** Names a folder's config can have, in the order they are looked for. */
-export const configNames: readonly string[] = [
+const configNames: readonly string[] = [
   'parlane.yaml',
   'parlane.yml',
   ...endings.map((ending) => `promptfooconfig.${ending}`),

@@ -17,7 +17,7 @@ export interface PrepareOptions {
 }
 
 /** Inline code is an expression, or a body when it has several lines. */
-export function inlineCode(text: string, parameters: readonly string[]): UserCode {
+function inlineCode(text: string, parameters: readonly string[]): UserCode {
   const body = text.includes('\n') ? text : `return ${text}`;
   return { kind: 'inline', language: 'javascript', body, parameters };
 }

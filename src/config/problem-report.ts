@@ -12,7 +12,7 @@ function pointer(excerpt: string, column: number): string[] {
 }
 
 /** A problem for people: place, what is wrong, the source line with a caret, and what would be right. */
-export function problemLines(problem: Problem): string {
+function problemLines(problem: Problem): string {
   const mark = problem.severity === 'warning' ? 'warning: ' : '';
   const lines = [`${problem.file}:${problem.line}:${problem.column}  ${mark}${problem.message}`];
   if (problem.excerpt !== undefined) lines.push(...pointer(problem.excerpt, problem.column));

@@ -32,7 +32,7 @@ function draft(id: string, options: JsonObject, env: Loading['env']): Draft {
 }
 
 /** The id and the options of an entry in any of its forms. */
-export function providerForm(entry: Json): { readonly id: string; readonly options: JsonObject } | undefined {
+function providerForm(entry: Json): { readonly id: string; readonly options: JsonObject } | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : { id: entry, options: {} };
   if (!isObject(entry)) return undefined;
   if (typeof entry['id'] === 'string' && entry['id'] !== '') return { id: entry['id'], options: entry };

@@ -38,7 +38,7 @@ export const assertSetSchema = z.strictObject({
 });
 
 /** Options of a test; what is not listed belongs to the provider. */
-export const testOptionsSchema = z.looseObject({
+const testOptionsSchema = z.looseObject({
   prefix: z.string().optional(),
   suffix: z.string().optional(),
   transform: z.string().optional(),
@@ -79,7 +79,7 @@ export const scenarioSchema = z.strictObject({
   tests: z.union([z.string(), z.array(json)]).optional(),
 });
 
-export const laneSchema = z.strictObject({
+const laneSchema = z.strictObject({
   rpm: z.number().positive().optional(),
   tpm: z.number().positive().optional(),
   inputTpm: z.number().positive().optional(),
@@ -114,7 +114,7 @@ export const promptSchema = z.strictObject({
   display: z.string().optional(),
 });
 
-export const evaluateOptionsSchema = z.strictObject({
+const evaluateOptionsSchema = z.strictObject({
   cache: flag.optional(),
   delay: z.number().optional(),
   generateSuggestions: flag.optional(),
@@ -133,7 +133,7 @@ export const evaluateOptionsSchema = z.strictObject({
 const numeric = z.union([z.number(), z.string().regex(/^-?\d+$/, 'expected a whole number')]);
 const textMap = z.record(z.string(), z.string());
 
-export const commandLineOptionsSchema = z
+const commandLineOptionsSchema = z
   .strictObject({
     ...{
       description: z.string(),

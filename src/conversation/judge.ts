@@ -42,7 +42,7 @@ export interface JudgeSetup {
   readonly scenario: Scenario;
 }
 
-export const defaultScale: Scale = { min: 1, max: 3 };
+const defaultScale: Scale = { min: 1, max: 3 };
 
 export async function judgeConversation(
   setup: JudgeSetup,

@@ -68,7 +68,7 @@ export interface ConversationLimits extends TurnLimits {
 }
 
 export const defaultMaxTurns = 30;
-export const defaultTimeoutSec = 90;
+const defaultTimeoutSec = 90;
 
 /** The limits in force: the call's own, else the scenario's, else the batch's, else the defaults. */
 export function limitsOf(setup: ConversationSetup): ConversationLimits {

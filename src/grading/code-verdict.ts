@@ -51,7 +51,7 @@ function ofNumber(score: number, { assertion, inverse }: CheckInput, what: strin
 }
 
 /** A verdict from a value that is already known to be one of the answers; undefined when it is not. */
-export function verdictOfValue(value: unknown, input: CheckInput, what: string): CheckOutcome | undefined {
+function verdictOfValue(value: unknown, input: CheckInput, what: string): CheckOutcome | undefined {
   const { inverse } = input;
   if (typeof value === 'boolean') return verdict(value !== inverse, `${what} returned ${value}`);
   if (typeof value === 'number') return ofNumber(value, input, what);

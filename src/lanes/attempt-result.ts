@@ -4,7 +4,7 @@ import type { AttemptResult } from './messages.ts';
 type Reaction = 'gate' | 'park' | 'retry' | 'once' | 'close' | 'fail' | 'aborted';
 
 /** What each kind of failure means for the lane: the one place where a reaction is decided. */
-export const reactions: Readonly<Record<FailureCode, Reaction>> = {
+const reactions: Readonly<Record<FailureCode, Reaction>> = {
   rate_limited: 'gate',
   daily_exhausted: 'park',
   overloaded: 'retry',

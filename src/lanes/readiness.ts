@@ -7,7 +7,7 @@ import { reserveFor } from './reservation.ts';
 const never = Number.POSITIVE_INFINITY;
 
 /** Most calls of this lane that may be in flight now. */
-export function inFlightLimit(lane: LaneState): number {
+function inFlightLimit(lane: LaneState): number {
   const limit = Math.min(lane.concurrency.dynamic, lane.pace.window);
   return lane.probing ? Math.min(1, limit) : limit;
 }

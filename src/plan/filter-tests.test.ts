@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PromptCase } from '../domain/case.ts';
-import type { CaseKey } from '../domain/ids.ts';
-import { caseIndex, caseKey } from '../domain/ids.ts';
 import type { SuiteTest } from '../domain/suite.ts';
 import { BadFilter, filterTests, scenarioSeed, type TestFilters } from './filter-tests.ts';
-import { skipCompleted } from './skip-completed.ts';
 
 const tests: SuiteTest[] = Array.from({ length: 6 }, (_, at) => ({
   description: `test ${at}`,
@@ -53,20 +49,4 @@ describe('filters over tests', () => {
     expect(() => kept(filters as TestFilters)).toThrow(BadFilter);
     expect(() => kept(filters as TestFilters)).toThrow(option);
   });
-});
-
-it('leaves out completed cases by key, whatever their order', () => {
-  const make = (at: number): PromptCase => ({
-    kind: 'prompt',
-    index: caseIndex(at),
-    key: caseKey(`k${at}`),
-    name: `n${at}`,
-    column: { position: 0, provider: 'p', prompt: 'q' },
-    repeat: 0,
-    checks: [],
-    prompt: '',
-    vars: {},
-  });
-  const left = [...skipCompleted([make(0), make(1), make(2)], new Set<CaseKey>([caseKey('k2'), caseKey('k0')]))];
-  expect(left.map(({ index }) => index)).toEqual([1]);
 });

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../domain/json.ts';
 
 /** A list stands for several values only when its first element is text; any other list is one value. */
-export const standsForMany = (value: Json | undefined): value is readonly Json[] =>
+const standsForMany = (value: Json | undefined): value is readonly Json[] =>
   Array.isArray(value) && typeof value[0] === 'string';
 
 /** Every combination of the values that lists stand for, the last list changing fastest. */

@@ -61,7 +61,7 @@ export function loadScenarios(file: string, text: string, setting?: ScenarioSett
 }
 
 /** The same for a list of scenarios that stands somewhere in a larger file. */
-export function checkScenarios(
+function checkScenarios(
   document: SourceDocument,
   base: readonly PropertyKey[],
   setting?: ScenarioSetting,

@@ -10,7 +10,7 @@ import { parseSource, type SourceDocument, strictJson } from './source-document.
 
 export const defaultSpecification = 'default_prompts';
 /** Where the specifications that come with Parlane are. */
-export const shippedFolder = join(import.meta.dirname, 'shipped');
+const shippedFolder = join(import.meta.dirname, 'shipped');
 
 export interface SpecificationEntry {
   readonly name: string;

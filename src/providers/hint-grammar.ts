@@ -37,7 +37,7 @@ export function parseHttpDate(text: string): EpochMillis | undefined {
 }
 
 /** `2026-10-21T07:28:00Z`. */
-export function parseIsoTime(text: string): EpochMillis | undefined {
+function parseIsoTime(text: string): EpochMillis | undefined {
   if (!isoTime.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;

@@ -15,7 +15,7 @@ import type { ProviderContext, ProviderFactory, ProviderOptions } from './provid
 import { replicateFactory } from './replicate/factory.ts';
 
 /** The network families; program providers and `sim:` are in `program-factories.ts`. */
-export const networkFactories: readonly ProviderFactory[] = [
+const networkFactories: readonly ProviderFactory[] = [
   openaiFactory,
   anthropicFactory,
   azureFactory,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ToolCall } from '../domain/message.ts';
 
 /** A tool call's callback as a config author wrote it: a function's source text, or `file://path.js:name`. */
-export function callbackCode(reference: string, basePath: string): UserCode {
+function callbackCode(reference: string, basePath: string): UserCode {
   if (!reference.startsWith('file://')) {
     return { kind: 'inline', language: 'javascript', parameters: ['args'], body: `return (${reference})(args);` };
   }

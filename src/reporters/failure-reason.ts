@@ -2,7 +2,7 @@ import type { Row } from '../domain/row.ts';
 import type { Verdict } from '../domain/verdict.ts';
 
 /** The check that decided against a row: the innermost failed one, told by its own reason. */
-export function failedCheck(verdict: Verdict | undefined): Verdict | undefined {
+function failedCheck(verdict: Verdict | undefined): Verdict | undefined {
   if (verdict === undefined || verdict.pass) return undefined;
   for (const part of verdict.componentResults ?? []) {
     const inner = failedCheck(part);

@@ -31,7 +31,7 @@ export const iso = (at: EpochMillis | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString();
 
 /** Whether a row counts as a finished conversation. A failed conversation is counted as failed. */
-export function isCompleted(row: Row): boolean {
+function isCompleted(row: Row): boolean {
   const result = row.detail as unknown as Partial<ConversationResult> | undefined;
   return result?.status === 'completed';
 }

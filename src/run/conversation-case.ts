@@ -73,7 +73,7 @@ export function snapshotFor(
 }
 
 /** What a conversation's end means for its row. Errors of the infrastructure are not wrong answers. */
-export function caseResult(result: ConversationResult, verdict: Verdict | undefined): CaseResult {
+function caseResult(result: ConversationResult, verdict: Verdict | undefined): CaseResult {
   const status = rowStatus(result, verdict);
   const output = result.conversation_history.findLast(({ speaker }) => speaker !== 'client')?.content ?? '';
   const scored = result.status === 'completed' && verdict !== undefined && verdict.error === undefined;

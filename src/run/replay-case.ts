@@ -47,7 +47,7 @@ function offlineDesk(clock: Clock): CallDesk {
 }
 
 /** What earlier cases left to this one. */
-export async function stateBefore(run: RunStore, one: Case): Promise<SharedState> {
+async function stateBefore(run: RunStore, one: Case): Promise<SharedState> {
   const state = new SharedState();
   for await (const { row, writes } of storedRows(run)) {
     const other = writes === undefined ? undefined : await run.case(row.index);

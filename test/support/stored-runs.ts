@@ -19,7 +19,7 @@ const entry = (turn: number, speaker: string, content: string, more: object = {}
 });
 
 /** A conversation that fails its check in turn 2; the words try to steer the terminal and the page. */
-export const conversationDetail: Json = {
+const conversationDetail: Json = {
   session_id: 's',
   scenario: 'angry-client',
   status: 'completed',

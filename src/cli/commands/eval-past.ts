@@ -43,7 +43,7 @@ interface EvalSource {
 }
 
 /** The configs and flags that a run of `parlane eval` was started with; undefined for other runs. */
-export function startedWith(snapshot: Json): Pick<Continued, 'configs' | 'flags'> | undefined {
+function startedWith(snapshot: Json): Pick<Continued, 'configs' | 'flags'> | undefined {
   const { kind, source } = Object(snapshot) as EvalSource;
   return kind === 'eval' ? { configs: source?.configs ?? [], flags: source?.flags ?? {} } : undefined;
 }

@@ -20,7 +20,7 @@ function nearestLength(lengths: readonly number[], ours: number): number {
  * BLEU-4 with equal weights. Runs longer than the candidate do not exist and are left out of the mean, so that a short
  * perfect match scores 1.
  */
-export function bleuScore(candidate: string, references: readonly string[]): number {
+function bleuScore(candidate: string, references: readonly string[]): number {
   if (candidate.trim() === '') return 0;
   const ours = wordsOf(candidate);
   const theirs = references.map(wordsOf);

@@ -28,7 +28,7 @@ const phrases: readonly RegExp[] = [
 ];
 
 /** Whether a text reads like a refusal. */
-export function readsLikeRefusal(text: string): boolean {
+function readsLikeRefusal(text: string): boolean {
   const plain = text.trim().toLowerCase().replace(/[′’‘]/g, "'");
   return opening.test(plain) || phrases.some((phrase) => phrase.test(plain));
 }

@@ -4,7 +4,7 @@ import { type Check, demand } from '../check.ts';
 import { countNGrams, sharedNGrams } from '../n-grams.ts';
 
 /** ROUGE-1 as an F score, case being equal; a text compared with itself scores 1. */
-export function rouge1(candidate: string, reference: string): number {
+function rouge1(candidate: string, reference: string): number {
   const ours = countNGrams(treeBankTokenize(candidate.toLowerCase()), 1);
   const theirs = countNGrams(treeBankTokenize(reference.toLowerCase()), 1);
   const shared = sharedNGrams(ours.counts, theirs.counts);

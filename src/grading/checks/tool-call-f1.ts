@@ -29,7 +29,7 @@ function namesInText(text: string): string[] {
 }
 
 /** Every tool that an output calls: OpenAI, Anthropic and Google shapes, as data or as text with JSON lines. */
-export function toolNamesIn(output: Json): string[] {
+function toolNamesIn(output: Json): string[] {
   if (typeof output === 'string') return namesInText(output);
   if (Array.isArray(output)) return output.flatMap(namesOfCall);
   if (!isObject(output)) return [];

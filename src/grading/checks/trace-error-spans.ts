@@ -14,7 +14,7 @@ const saysError = (attributes: JsonObject): boolean =>
   attributes['status.code'] === 'ERROR';
 
 /** Whether a span tells of an error, in any of the ways spans do. */
-export function isErrorSpan({ statusCode = 0, attributes = {}, statusMessage = '' }: Span): boolean {
+function isErrorSpan({ statusCode = 0, attributes = {}, statusMessage = '' }: Span): boolean {
   if (statusCode === 2 || statusCode >= 400) return true;
   return saysError(attributes) || /error|failed|failure|exception|timeout|abort/i.test(statusMessage);
 }

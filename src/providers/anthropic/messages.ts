@@ -135,7 +135,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /** `input_tokens` is only what was not cached; ours is all of it. */
-export function anthropicUsage(body: Json): Usage | undefined {
+function anthropicUsage(body: Json): Usage | undefined {
   const fresh = countAt(body, 'usage', 'input_tokens');
   const read = countAt(body, 'usage', 'cache_read_input_tokens');
   const written = countAt(body, 'usage', 'cache_creation_input_tokens');

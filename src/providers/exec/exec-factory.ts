@@ -7,7 +7,7 @@ import type { ProviderFactory } from '../provider-factory.ts';
 import { type CommandOutcome, runCommand } from './run-command.ts';
 
 /** Words of a command line; quotes keep blanks together. */
-export function commandWords(text: string): string[] {
+function commandWords(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|[^\s"']+/g)].map((match) => match[1] ?? match[2] ?? match[0]);
 }
 

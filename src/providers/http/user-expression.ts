@@ -32,7 +32,7 @@ export function userCode(source: string, parameters: readonly string[], basePath
 const pathStep = /^(?:\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\[(?:'([^'\\]*)'|"([^"\\]*)")\])/;
 
 /** `json.choices[0].message.content` as a path; undefined when it is more than a path. */
-export function plainPath(source: string, root: string): readonly (string | number)[] | undefined {
+function plainPath(source: string, root: string): readonly (string | number)[] | undefined {
   let rest = source.trim();
   if (!rest.startsWith(root)) return undefined;
   rest = rest.slice(root.length);

@@ -78,7 +78,7 @@ const vendorOf = (id: string): OpenAiVendor | undefined => {
 };
 
 /** `openai:chat:gpt-4.1` and `openai:gpt-4.1` alike; a bare model goes where its name belongs. */
-export function kindAndModel(
+function kindAndModel(
   id: string,
   vendor: OpenAiVendor,
   configured: string | undefined,

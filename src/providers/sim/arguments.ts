@@ -13,7 +13,7 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 const dayMs = 86_400_000;
 
 /** A day named in a text, as an ISO date; relative ones count from the day that the instructions call today. */
-export function dateIn(text: string, system: string): string | undefined {
+function dateIn(text: string, system: string): string | undefined {
   const iso = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0];
   if (iso) return iso;
   const today = Date.parse(/\b\d{4}-\d{2}-\d{2}\b/.exec(system)?.[0] ?? '2026-01-05');

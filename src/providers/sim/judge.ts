@@ -55,7 +55,7 @@ function speaksOf(clause: string, text: string): boolean {
 }
 
 /** Judges a text by a rubric. */
-export function judgeText(text: string, rubric: string, seed: number): Judgement {
+function judgeText(text: string, rubric: string, seed: number): Judgement {
   const demands = clauses(rubric);
   const broken = demands.find((clause) => negation.test(clause) && speaksOf(clause, text));
   if (broken !== undefined) return { score: 0, reason: `The text goes against "${broken.trim()}".`, broken };

@@ -75,7 +75,7 @@ const noFaults: SimFaultRates = {
 };
 
 /** Ready-made models, as the settings that make them. */
-export const simPresets: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const simPresets: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   fast: { latency: '120ms~250ms' },
   strict: { latency: '300ms~600ms', rpm: '120', burst: '10', hints: 'all' },
   slow: { latency: '2s~6s' },

@@ -45,7 +45,7 @@ const asText = (value: Json | undefined): string =>
 const limited = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText)}\n[cut: ${text.length} characters in all]`;
 
-export function rowSummary(row: Row, change: string): RowSummary {
+function rowSummary(row: Row, change: string): RowSummary {
   return [
     caseNumber(row.index),
     excerpt(row.name, 160),

@@ -23,7 +23,7 @@ export interface Histogram {
 
 const growth = Math.log(1.05);
 
-export function addLatency(histogram: Histogram, ms: number): void {
+function addLatency(histogram: Histogram, ms: number): void {
   const bucket = Math.max(0, Math.round(Math.log(Math.max(1, ms)) / growth));
   histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1;
   histogram.total++;

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../domain/run-event.ts';
 import type { RunObserver, TextSink } from '../observer.ts';
 
 /** The version of the lines; it grows when a field changes its meaning, not when one is added. */
-export const jsonEventsVersion = 1;
+const jsonEventsVersion = 1;
 
 export interface JsonEventsOptions {
   readonly sink: TextSink;

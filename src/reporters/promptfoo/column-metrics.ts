@@ -1,7 +1,6 @@
-/** Metrics per column (promptfoo's `CompletedPrompt`), the run's totals (`stats`) and its table, one row at a time. */
-import type { Column, PromptCase } from '../../domain/case.ts';
-import { evalDetail } from '../../domain/eval-case.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+/** Metrics per column (promptfoo's `CompletedPrompt`) and the run's totals (`stats`), one row at a time. */
+import type { Column } from '../../domain/case.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Row } from '../../domain/row.ts';
 import { tokenUsage } from './evaluate-result.ts';
 
@@ -118,30 +117,5 @@ export function evalSummary(columns: readonly ColumnFacts[]): EvalSummary {
       durationMs,
       evaluationDurationMs: durationMs,
     }),
-  };
-}
-
-/** A row of promptfoo's table: the outputs of one test, one per column. */
-export function tableRow(
-  cells: readonly { readonly case: PromptCase; readonly row: Row }[],
-  vars: readonly string[],
-): JsonObject {
-  const [first] = cells;
-  if (first === undefined) return { testIdx: 0, vars: [], outputs: [] };
-  const { testIdx, test } = evalDetail(first.case);
-  const shown = (value: Json | undefined): string =>
-    typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
-  return {
-    testIdx,
-    description: test.description ?? '',
-    vars: vars.map((name) => shown(first.case.vars[name])),
-    outputs: cells.map(({ row }) => ({
-      pass: row.status === 'passed',
-      score: row.score ?? 0,
-      text: shown(row.output ?? row.error?.message ?? ''),
-      cost: (row.costUsdMicros ?? 0) / 1_000_000,
-      latencyMs: row.latencyMs,
-    })),
-    test: test as unknown as Json,
   };
 }

@@ -52,7 +52,7 @@ export interface LaneRow {
 }
 
 /** The lanes with what is left of each, in the order they appeared. */
-export function laneRows(state: LiveState, expected: ExpectedCalls): LaneRow[] {
+function laneRows(state: LiveState, expected: ExpectedCalls): LaneRow[] {
   return [...state.lanes.values()].map((lane) => {
     const left = laneTimeLeft(state, lane, expected);
     const quiet = lane.inFlight === 0 && lane.queued === 0 && lane.started > 0;

@@ -48,7 +48,7 @@ function laneWords(state: LiveState, lane: LiveLane, expected: ExpectedCalls): s
 }
 
 /** `[01:12] 421/780  ok 398 fail 21 err 2  | openai 0:49 left | anthropic blocked 17s (429) | ~2:06 left | $1.84` */
-export function plainLine(
+function plainLine(
   state: LiveState,
   labels: Readonly<Record<string, string>> = {},
   expected: ExpectedCalls = noCalls,
