@@ -178,6 +178,43 @@ describe('parlane retry', () => {
     expect(err).toMatch(/Every case passed in .*Name cases/s);
     expect(code).toBe(2);
   });
+
+  it('leaves the open cases of a stopped run to resume, whatever it is asked for', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'parlane-open-'));
+    const at = (...args: string[]): Promise<Said> => commandLine({ cwd: place }, ...args);
+    const write = (value: string): void =>
+      writeFileSync(
+        join(place, 'parlane.yaml'),
+        JSON.stringify({
+          prompts: ['Say {{word}}'],
+          providers: ['sim:echo?latency=0ms&price=10/10'],
+          tests: ['apple', 'pear', 'plum', 'fig'].map((word) => ({
+            vars: { word },
+            assert: [{ type: 'icontains', value }],
+          })),
+          budget: 0.0105,
+        }),
+      );
+    try {
+      write('say');
+      expect((await at('run', '--no-forecast')).code).toBe(3);
+      for (const flags of [[], ['--errors']]) {
+        const { err, code } = await at('retry', ...flags);
+        expect(err).toMatch(/\d cases are open\. They are not lost: go on with parlane resume 20\S+\.\n$/);
+        expect(code).toBe(2);
+      }
+      write('cherry');
+      expect((await at('run', '--no-forecast')).code).toBe(3);
+      const { runs } = JSON.parse((await at('runs', '--json')).out) as { runs: { rows: { failed: number } }[] };
+      expect((await at('retry', '--errors')).code).toBe(2);
+      const { err } = await at('retry');
+      expect(err).toMatch(/\d cases stay open: go on with parlane resume/);
+      const again = JSON.parse((await at('runs', '--json')).out) as { runs: { planned: number }[] };
+      expect(again.runs[0]?.planned).toBe(runs[0]?.rows.failed);
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+  });
 });
 
 describe('parlane rescore', () => {

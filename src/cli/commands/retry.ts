@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Case } from '../../domain/case.ts';
 import { ParlaneError } from '../../domain/errors.ts';
+import type { RunId } from '../../domain/ids.ts';
+import { counted } from '../../domain/measures.ts';
 import type { Row } from '../../domain/row.ts';
 import { casesOf, didNotPass } from '../../run/again.ts';
 import { findRun, runPlan } from '../../run/run-plan.ts';
@@ -37,18 +39,42 @@ async function named(store: Store, names: readonly string[], options: RetryOptio
   return { run: first.run, cases: await casesOf(first.run, ({ index }) => indexes.has(index)) };
 }
 
-async function failed(store: Store, options: RetryOptions): Promise<Wanted> {
+/** How many cases of a run have not ended; theirs is `resume`, which pays nothing twice. */
+async function openCount(run: RunStore): Promise<number> {
+  const [{ status, planned }, counts] = [await run.record(), await run.rowCounts()];
+  if (status === 'complete') return 0;
+  const known = planned ?? (await run.caseCount()).cases;
+  return Math.max(counts.provisional, known - (counts.total - counts.provisional));
+}
+
+const goOnWith = (run: RunId): string => `go on with parlane resume ${run}`;
+
+async function failed(store: Store, options: RetryOptions, context: CliContext): Promise<Wanted> {
   const run = await findRun(store, (await chooseShownRun(store, options.run)).id);
-  const broke = ({ status }: Row): boolean => status === 'error' || status === 'aborted';
-  const cases = await casesOf(run, options.errors === true ? broke : didNotPass);
-  if (cases.length > 0) return { run, cases };
-  const what = options.errors === true ? 'No case ended in an error' : 'Every case passed';
-  throw new ParlaneError('retry/nothing', `${what} in ${run.id}.`, 'Name cases to run them again: parlane retry 7.');
+  const broke = ({ status }: Row): boolean => status === 'error';
+  const wanted = options.errors === true ? broke : didNotPass;
+  const cases = await casesOf(run, (row) => row.provisional !== true && wanted(row));
+  const open = await openCount(run);
+  if (cases.length > 0) {
+    if (open > 0) context.complain(`${counted(open, 'case stays', 'cases stay')} open: ${goOnWith(run.id)}.`);
+    return { run, cases };
+  }
+  throw nothingToRetry(run.id, options.errors === true ? 'No case ended in an error' : undefined, open);
+}
+
+function nothingToRetry(run: RunId, noErrors: string | undefined, open: number): ParlaneError {
+  if (open === 0) {
+    const what = `${noErrors ?? 'Every case passed'} in ${run}.`;
+    return new ParlaneError('retry/nothing', what, 'Name cases to run them again: parlane retry 7.', { run });
+  }
+  const what = `${noErrors ?? 'No case has failed'} in ${run}, and ${counted(open, 'case is', 'cases are')} open.`;
+  return new ParlaneError('retry/open', what, `They are not lost: ${goOnWith(run)}.`, { run, open });
 }
 
 async function retry(names: readonly string[], options: RetryOptions, context: CliContext): Promise<void> {
   await withStore(context, options.store, async (store) => {
-    const { run, cases } = names.length > 0 ? await named(store, names, options) : await failed(store, options);
+    const { run, cases } =
+      names.length > 0 ? await named(store, names, options) : await failed(store, options, context);
     const record = await run.record();
     const snapshot = await run.snapshot();
     const { maxDurationMs: _, ...inherited } = inheritedSettings(record.options);
@@ -78,7 +104,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
 
 export function define(command: Command, context: CliContext): void {
   command
-    .argument('[case...]', 'numbers or names; all that did not pass unless told')
+    .argument('[case...]', 'numbers or names; all that ended and did not pass unless told')
     .option('--run <run>', 'of this run instead of the newest')
     .option('--errors', 'only cases that ended in an error')
     .option(...storeOption)
