@@ -3,7 +3,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndexOf, caseNumber } from '../domain/ids.ts';
 import { counted } from '../domain/measures.ts';
 import type { Row } from '../domain/row.ts';
-import { rowsOf } from '../run/read-run.ts';
+import { openCasePages, rowsOf } from '../run/read-run.ts';
 import { findRun } from '../run/run-plan.ts';
 import { settingsOf } from '../run/run-settings.ts';
 import type { RunRecord, RunStore, Store } from '../store/store.ts';
@@ -18,13 +18,7 @@ export interface ListedCase {
 /** Every case: those that ended, then those that are open, each in the plan's order. */
 export async function* casesIn(run: RunStore): AsyncGenerator<ListedCase> {
   for await (const row of rowsOf(run)) if (row.provisional !== true) yield { index: row.index, name: row.name, row };
-  for (let after = -1; ; ) {
-    const open = await run.openCases({ byIndex: true, after, limit: 500 });
-    for (const { case: one } of open) yield { index: one.index, name: one.name };
-    const last = open.at(-1);
-    if (last === undefined) return;
-    after = last.case.index;
-  }
+  for await (const open of openCasePages(run)) for (const { index, name } of open) yield { index, name };
 }
 
 const mostRanges = 6;

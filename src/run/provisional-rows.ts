@@ -5,7 +5,7 @@ import { type Row, rowIdentity } from '../domain/row.ts';
 import type { StopReason } from '../domain/run-event.ts';
 import type { RunStore } from '../store/store.ts';
 import type { Measures } from './case-sums.ts';
-import { storedRow } from './read-run.ts';
+import { openCasePages, storedRow } from './read-run.ts';
 import { measures } from './row-so-far.ts';
 import type { RunSettings } from './run-settings.ts';
 
@@ -53,10 +53,9 @@ export async function leaveProvisionalRows(
   waits: (index: Row['index']) => boolean = () => false,
 ): Promise<void> {
   const begun = await run.begun();
-  for (let after = -1; ; ) {
-    const open = await run.openCases({ byIndex: true, after, limit: 500 });
+  for await (const open of openCasePages(run)) {
     const rows = await Promise.all(
-      open.map(async ({ case: one }) => {
+      open.map(async (one) => {
         const held = waits(one.index) ? (await storedRow(run, one.index))?.row : undefined;
         if (held !== undefined) return held;
         const measured = begun.has(one.index) ? measures(await run.steps(one.index)) : nothing;
@@ -66,8 +65,5 @@ export async function leaveProvisionalRows(
       }),
     );
     rows.forEach(tell);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = last.index;
   }
 }

@@ -1,5 +1,5 @@
 /** A stored run as reports and comparisons read it: as streams, never as a whole. */
-import type { Column } from '../domain/case.ts';
+import type { Case, Column } from '../domain/case.ts';
 import type { CaseIndex, EpochMillis, Millis } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
@@ -42,6 +42,17 @@ export async function* casedRows(run: RunStore): AsyncGenerator<CasedRow> {
   for await (const row of rowsOf(run)) {
     const planned = await run.case(row.index);
     if (planned?.kind === 'prompt') yield { case: planned, row };
+  }
+}
+
+/** The cases that have no final row, in plan order, page by page. */
+export async function* openCasePages(run: RunStore): AsyncGenerator<readonly Case[]> {
+  for (let after = -1; ; ) {
+    const open = await run.openCases({ byIndex: true, after, limit: page });
+    const last = open.at(-1);
+    if (last === undefined) return;
+    yield open.map(({ case: one }) => one);
+    after = last.case.index;
   }
 }
 

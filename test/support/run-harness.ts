@@ -12,6 +12,7 @@ import type { CaseContext, CaseResult, CaseRunners } from '../../src/run/case-ru
 import { Lanes } from '../../src/run/lanes.ts';
 import type { LaneCall, ModelLanes } from '../../src/run/model-lanes.ts';
 import { promptRunner } from '../../src/run/prompt-case.ts';
+import { rowsOf } from '../../src/run/read-run.ts';
 import type { RunHost } from '../../src/run/run-plan.ts';
 import type { RunStore, Store } from '../../src/store/store.ts';
 
@@ -214,13 +215,8 @@ export function canonical(row: Row): Json {
 
 export async function tableOf(run: RunStore): Promise<Json[]> {
   const table: Json[] = [];
-  for (let after = -1; ; ) {
-    const page = await run.rows({ after, limit: 500 });
-    table.push(...page.map(({ row }) => canonical(row)));
-    const last = page.at(-1);
-    if (last === undefined) return table;
-    after = last.row.index;
-  }
+  for await (const row of rowsOf(run)) table.push(canonical(row));
+  return table;
 }
 
 /** A plan with everything that can go wrong on resume: serial cases, registers, conversation keys, repeats, equal cases, chains. */
