@@ -90,8 +90,11 @@ function endCall(one: OpenCase, { call, lane, at, usage }: CallEnded): void {
   one.lastEndAt = Math.max(one.lastEndAt, at);
 }
 
-/** Learns from events as they come. `familyOf` names what an edited prompt keeps in common with its past. */
-export function pastCases(familyOf: (row: Row) => string): PastCasesCollector {
+/**
+ * Learns from events as they come. `familyOf` names what an edited prompt keeps in common with its past; a row without a
+ * family is no case to learn from, though its calls tell about their lanes.
+ */
+export function pastCases(familyOf: (row: Row) => string | undefined): PastCasesCollector {
   const cases = new Map<number, OpenCase>();
   const lanes = pastLanes();
   const byName = new Map<string, PastChain[]>();
@@ -110,6 +113,7 @@ export function pastCases(familyOf: (row: Row) => string): PastCasesCollector {
     const answered = row.status === 'passed' || row.status === 'failed';
     if (one === undefined || one.calls.length === 0 || !answered) return;
     const family = familyOf(row);
+    if (family === undefined) return;
     const chain = chainOf(one, row);
     seen++;
     keep(byName, nameKey(family, row.name), chain, keptPerName);

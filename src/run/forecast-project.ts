@@ -3,9 +3,7 @@ import type { Case, PromptCase } from '../domain/case.ts';
 import type { Forecast } from '../domain/forecast.ts';
 import type { LaneKey } from '../domain/ids.ts';
 import type { Provider } from '../domain/provider.ts';
-import type { Row } from '../domain/row.ts';
 import { type ForecastInput, forecastRun } from '../forecast/forecast-run.ts';
-import { type PastCases, pastCases } from '../forecast/past-cases.ts';
 import type { GuessedCall, PlannedCase, PlannedLane } from '../forecast/planned-work.ts';
 import { whatIf } from '../forecast/what-if.ts';
 import type { DefaultGraders } from '../grading/graders/grader-provider.ts';
@@ -13,10 +11,10 @@ import { type NeededGrader, neededGraders } from '../grading/graders/needed-grad
 import type { RunRecord, Store } from '../store/store.ts';
 import { detailOf } from './conversation-case.ts';
 import { lanesLimits } from './eval-providers.ts';
+import { learnPast } from './forecast-past.ts';
 import { laneSpec } from './lane-spec.ts';
 import { gradersOfCase } from './planned-assertions.ts';
 import type { Project } from './project.ts';
-import { eventsOf } from './read-run.ts';
 
 export interface ForecastOptions {
   readonly store?: Store;
@@ -34,8 +32,6 @@ const charactersPerToken = 4;
 const guessedTurns = 7;
 /** An agent with tools is asked again after a tool in two turns of three: 1.65 calls a turn in 200 public conversations. */
 const toolTurns = 3;
-/** Past runs that are read, the newest first. */
-const readRuns = 5;
 
 export async function forecastProject(project: Project, options: ForecastOptions = {}): Promise<Forecast> {
   const cases: PlannedCase[] = [];
@@ -45,8 +41,13 @@ export async function forecastProject(project: Project, options: ForecastOptions
     if (!lanes.has(provider.laneKey)) lanes.set(provider.laneKey, await plannedLane(provider, project, options.store));
     return provider.laneKey;
   };
-  for await (const one of project.cases()) cases.push(await plannedCase(one, meet, project.graders));
-  const past = await learnPast(options);
+  const wanted = { prompts: new Set<string>(), providers: new Set<string>() };
+  for await (const one of project.cases()) {
+    wanted.prompts.add(one.column.prompt);
+    wanted.providers.add(one.column.provider);
+    cases.push(await plannedCase(one, meet, project.graders));
+  }
+  const past = options.store === undefined ? undefined : await learnPast(options.store, wanted, options.pilot?.run);
   let planned: readonly PlannedLane[] = [...lanes.values()];
   for (const text of options.whatIf ?? []) planned = whatIf(planned, text);
   const input: ForecastInput = {
@@ -134,26 +135,4 @@ async function turnCalls(
     });
   const graders = models.judge === undefined ? {} : { text: models.judge.provider };
   return [...calls, ...(await gradingCalls(neededGraders(one.checks, undefined), graders, transcript, meet))];
-}
-
-/** The newest finished runs, as chains of calls; the newest last, since the newest are kept. */
-async function learnPast({ store, pilot }: ForecastOptions): Promise<PastCases | undefined> {
-  if (store === undefined) return undefined;
-  const runs =
-    pilot === undefined
-      ? (await store.runs())
-          .filter(({ status }) => status === 'complete')
-          .slice(0, readRuns)
-          .reverse()
-      : [pilot.run];
-  const prompts = new Map<number, string>();
-  const collector = pastCases((row: Row) => prompts.get(row.column) ?? '');
-  for (const { id } of runs) {
-    const run = await store.openRun(id);
-    if (run === undefined) continue;
-    for (const column of await run.columns()) prompts.set(column.position, column.prompt);
-    for await (const event of eventsOf(run)) collector.observe(event);
-  }
-  const past = collector.build();
-  return past.seen === 0 ? undefined : past;
 }
