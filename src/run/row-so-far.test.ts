@@ -83,12 +83,15 @@ describe('what is known of a case so far', () => {
     expect(tools.some((tool) => tool.startsWith('handoff_'))).toBe(true);
   });
 
-  it('has the same prices and times as the row has', () => {
-    const { one, row, steps } = named('apple');
-    const { costUsdMicros, latencyMs, queueMs, attempts } = rowSoFar(one, steps);
-    const expected = { costUsdMicros: row.costUsdMicros, latencyMs: row.latencyMs, queueMs: row.queueMs };
-    expect({ costUsdMicros, latencyMs, queueMs }).toEqual(expected);
-    expect(attempts).toBe(row.attempts);
+  it('has the same prices, tokens and times as the row has', () => {
+    const measured = ({ costUsdMicros, latencyMs, queueMs, backoffMs, attempts, usage }: Row): object => {
+      return { costUsdMicros, latencyMs, queueMs, backoffMs, attempts, usage };
+    };
+    for (const name of ['apple', 'played', 'scripted']) {
+      const { one, row, steps } = named(name);
+      expect(measured(rowSoFar(one, steps))).toEqual(measured(row));
+    }
+    expect(named('played').row.latencyMs).toBeGreaterThan(0);
   });
 
   it('grows with every step and marks what has no answer yet', () => {
@@ -99,6 +102,7 @@ describe('what is known of a case so far', () => {
       expect(now.length).toBeGreaterThanOrEqual(words);
       words = now.length;
     }
+    expect(words).toBeGreaterThan(1);
     const [first] = upTo(steps, 1);
     if (first === undefined) throw new Error('a conversation has a first step');
     const { answer: _, ...asked } = first;

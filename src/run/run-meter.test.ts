@@ -140,6 +140,7 @@ describe('how close a run came to the least possible time', () => {
   it('the parts of every lane add up to the time the run took', async () => {
     const cases = [...prompts(12), conversationCase(12, 3, 1), conversationCase(13, 2, 0)];
     const told = await measured(cases, { rpm: 1_200 });
+    expect(told.lanes.map(({ lane }) => lane).sort()).toEqual(['a', 'b']);
     for (const { timeMs } of told.lanes) {
       const sum = Object.values(timeMs).reduce((all, part) => all + part, 0);
       expect(sum).toBeCloseTo(told.makespanMs, 6);
