@@ -189,6 +189,10 @@ export class SqlRunStore implements RunStore {
   }
 
   async columns(): Promise<readonly Column[]> {
+    return (await this.columnCases()).map(({ column }) => column);
+  }
+
+  async columnCases(): Promise<readonly Case[]> {
     const firsts = await this.#parts.db
       .selectFrom('cases')
       .select(({ fn }) => fn.min('idx').as('idx'))
@@ -197,7 +201,7 @@ export class SqlRunStore implements RunStore {
       .orderBy('col')
       .execute();
     const cases = await Promise.all(firsts.map(({ idx }) => this.case(caseIndex(idx))));
-    return cases.flatMap((one) => (one === undefined ? [] : [one.column]));
+    return cases.filter((one) => one !== undefined);
   }
 
   async providers(): Promise<readonly string[]> {

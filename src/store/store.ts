@@ -222,6 +222,8 @@ export interface RunStore {
   traits(): Promise<{ readonly serial: boolean; readonly stateful: boolean }>;
   /** The table's columns, by position. */
   columns(): Promise<readonly Column[]>;
+  /** The first case of each column, by its position. */
+  columnCases(): Promise<readonly Case[]>;
   /** Providers of the columns of all recorded cases. */
   providers(): Promise<readonly string[]>;
 

@@ -172,6 +172,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       expect(await run.caseCount()).toEqual({ cases: 4, nextPosition: 4 });
       expect(await run.providers()).toEqual(['p']);
       expect(await run.columns()).toEqual([{ position: 0, provider: 'p', prompt: 'q' }]);
+      expect((await run.columnCases()).map(({ index }) => index)).toEqual([0]);
       expect(await run.traits()).toEqual({ serial: true, stateful: false });
       expect(await run.case(caseIndex(2))).toEqual(cases[2]);
     });

@@ -3,6 +3,7 @@ import type { Comparison } from '../../compare/compare-runs.ts';
 import { comparisonJson, comparisonMarkdown, comparisonText } from '../../compare/render-comparison.ts';
 import { ParlaneError } from '../../domain/errors.ts';
 import { writeHtmlReport } from '../../reporters/html/html-report.ts';
+import { redactComparison } from '../../reporters/redact/redact-comparison.ts';
 import { redactText, rowRedactor } from '../../reporters/redact/redact-row.ts';
 import { readRun } from '../../run/read-run.ts';
 import { findRun } from '../../run/run-plan.ts';
@@ -40,8 +41,9 @@ async function writeHtml(
   context: CliContext,
 ): Promise<void> {
   const reader = readRun(await findRun(store, after.id));
-  const redact = rowRedactor({ secrets: secretsOf(context.env) });
-  const file = await writeOutput(name, context, (sink) => writeHtmlReport(reader, sink, { comparison, redact }));
+  const secrets = secretsOf(context.env);
+  const told = { comparison: redactComparison(comparison, { secrets }), redact: rowRedactor({ secrets }) };
+  const file = await writeOutput(name, context, (sink) => writeHtmlReport(reader, sink, told));
   if (file !== undefined) context.complain(`Written: ${file.path}`);
 }
 

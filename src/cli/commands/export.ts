@@ -1,17 +1,20 @@
 import { type Command, Option } from 'commander';
+import type { Column } from '../../domain/case.ts';
 import { ParlaneError } from '../../domain/errors.ts';
+import { evalDetail } from '../../domain/eval-case.ts';
 import { duration } from '../../domain/measures.ts';
-import type { Row } from '../../domain/row.ts';
 import { writeCsv } from '../../reporters/csv/csv-rows.ts';
 import { writeHtmlReport } from '../../reporters/html/html-report.ts';
 import { writeJsonRows } from '../../reporters/json/json-rows.ts';
 import { writeJunit } from '../../reporters/junit/junit-xml.ts';
 import type { TextSink } from '../../reporters/observer.ts';
-import { redactText, rowRedactor } from '../../reporters/redact/redact-row.ts';
+import { isPromptName, redactColumns } from '../../reporters/redact/redact-columns.ts';
+import { redactComparison } from '../../reporters/redact/redact-comparison.ts';
+import { type RedactOptions, redactText, rowRedactor } from '../../reporters/redact/redact-row.ts';
 import type { RunReader } from '../../reporters/run-reader.ts';
 import { readRun } from '../../run/read-run.ts';
 import { findRun } from '../../run/run-plan.ts';
-import type { RunRecord, Store } from '../../store/store.ts';
+import type { RunRecord, RunStore, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { choosePair, compareStoredRuns } from '../compare-stored-runs.ts';
 import { secretsOf } from '../known-secrets.ts';
@@ -46,8 +49,23 @@ export const isReport = (output: string): boolean => byEnding(output) !== undefi
 const formatOf = ({ format, output }: Pick<ExportOptions, 'format' | 'output'>): Format =>
   format ?? byEnding(output ?? '') ?? 'html';
 
+/** The columns as a report may name them that leaves out what people wrote. */
+async function redactedColumns(run: RunStore): Promise<readonly Column[]> {
+  const firsts = await run.columnCases();
+  const named = firsts.filter(
+    (one) => one.kind === 'conversation' || isPromptName(one.column.prompt, evalDetail(one).prompt.template),
+  );
+  const positions = new Set(named.map(({ column }) => column.position));
+  return redactColumns(
+    firsts.map(({ column }) => column),
+    ({ position }) => positions.has(position),
+  );
+}
+
 /** The run as the export tells it: with what it was made from, and the name somebody gave it. */
-function readerOf(base: ReturnType<typeof readRun>, record: RunRecord, clean: (text: string) => string): RunReader {
+function readerOf(run: RunStore, record: RunRecord, { secrets, contents }: RedactOptions): RunReader {
+  const base = readRun(run);
+  const clean = redactText(secrets);
   return {
     ...base,
     async info() {
@@ -58,21 +76,24 @@ function readerOf(base: ReturnType<typeof readRun>, record: RunRecord, clean: (t
         ...(info.durationMs === undefined ? {} : { 'working time': duration(info.durationMs) }),
         snapshot: record.snapshot.slice(0, 12),
       };
-      return { ...info, title: clean(info.title), facts };
+      const columns = contents === true ? await redactedColumns(run) : info.columns;
+      const cleaned = columns.map((one) => ({ ...one, provider: clean(one.provider), prompt: clean(one.prompt) }));
+      return { ...info, title: clean(info.title), facts, columns: cleaned };
     },
   };
 }
 
 interface Writing {
   readonly reader: RunReader;
-  readonly redact: (row: Row) => Row;
+  readonly redaction: RedactOptions;
   readonly store: Store;
   readonly record: RunRecord;
   readonly against: string | undefined;
 }
 
 async function writeFormat(format: Format, sink: TextSink, writing: Writing): Promise<void> {
-  const { reader, redact, store, record, against } = writing;
+  const { reader, redaction, store, record, against } = writing;
+  const redact = rowRedactor(redaction);
   switch (format) {
     case 'csv':
       return writeCsv(reader, sink, { redact });
@@ -83,7 +104,8 @@ async function writeFormat(format: Format, sink: TextSink, writing: Writing): Pr
     case 'html': {
       if (against === undefined) return writeHtmlReport(reader, sink, { redact });
       const { before, after } = await choosePair(store, against, record.id);
-      return writeHtmlReport(reader, sink, { redact, comparison: await compareStoredRuns(store, before, after) });
+      const comparison = redactComparison(await compareStoredRuns(store, before, after), redaction);
+      return writeHtmlReport(reader, sink, { redact, comparison });
     }
   }
 }
@@ -96,10 +118,9 @@ export async function writeRunFile(
   context: CliContext,
 ): Promise<OutputFile | undefined> {
   const format = formatOf(options);
-  const secrets = secretsOf(context.env);
-  const redact = rowRedactor({ secrets, ...(options.redact === true ? { contents: true } : {}) });
-  const reader = readerOf(readRun(await findRun(store, record.id)), record, redactText(secrets));
-  const writing = { reader, redact, store, record, against: options.against };
+  const redaction = { secrets: secretsOf(context.env), ...(options.redact === true ? { contents: true } : {}) };
+  const reader = readerOf(await findRun(store, record.id), record, redaction);
+  const writing = { reader, redaction, store, record, against: options.against };
   return writeOutput(options.output, context, (sink) => writeFormat(format, sink, writing));
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/json.ts';
+import { isObject, type Json } from '../../domain/json.ts';
 import type { Row } from '../../domain/row.ts';
 
 /**
@@ -40,7 +40,8 @@ function redactJson(value: Json, redact: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [redact(key), redactJson(each, redact)]));
 }
 
-function withoutContents(text: string): string {
+/** A text's length in its place. */
+export function withoutContents(text: string): string {
   return text === '' ? '' : `[left out, ${text.length} characters]`;
 }
 
@@ -51,22 +52,28 @@ const structure = new Set(
     'timestamp start_time end_time started_at evaluation_status'
   ).split(' '),
 );
-/** Everything below these is content, whatever its fields are called. */
-const contents = new Set([
-  'output',
-  'tool_results',
-  'client_tool_results',
-  'vars',
-  'variables',
-  'response',
-  'metadata',
-  'prompt',
-]);
+/** What stands below these was made by people, models and tools to its last key and number: only its size is told. */
+const data = new Set(['output', 'prompt', 'raw', 'final_state', 'value', 'config', 'arguments']);
+/** Lists and maps of such data, of which the places and the names of variables stay. */
+const dataByName = new Set(['vars', 'variables', 'tool_results', 'client_tool_results']);
+/** Everything below these is content, whatever its fields are called; numbers in it are Parlane's or a provider's. */
+const contents = new Set(['response', 'metadata']);
+
+const sizeOnly = (value: Json): Json =>
+  value === null ? null : withoutContents(typeof value === 'string' ? value : JSON.stringify(value));
+
+function leaveOutEach(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sizeOnly);
+  if (!isObject(value)) return sizeOnly(value);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, sizeOnly(each)]));
+}
 
 function leaveOut(value: Json, field: string, inContent: boolean): Json {
+  if (data.has(field)) return sizeOnly(value);
+  if (dataByName.has(field)) return leaveOutEach(value);
   if (typeof value === 'string') return !inContent && structure.has(field) ? value : withoutContents(value);
-  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => leaveOut(each, field, inContent));
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, leaveOut(each, key, inContent || contents.has(key))]),
   );
