@@ -33,7 +33,7 @@ export function redactText(secrets: readonly string[] = []): (text: string) => s
 }
 
 /** The same over plain data, keys of objects included. */
-function redactJson(value: Json, redact: (text: string) => string): Json {
+export function redactJson(value: Json, redact: (text: string) => string): Json {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => redactJson(each, redact));
