@@ -4,6 +4,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Suite } from '../domain/suite.ts';
 import { shownPath } from '../platform/config-files.ts';
+import { promptFaults } from '../run/check-templates.ts';
 import { unusedVariables } from '../run/check-variables.ts';
 import { latencyWarnings, writtenProblems } from '../run/check-written.ts';
 import { defaultGraders, evalProviders } from '../run/eval-providers.ts';
@@ -16,7 +17,7 @@ import { type AssertionFault, conversationFaults, graderFaults } from '../run/re
 import type { CliContext } from './cli-context.ts';
 import { configPlaces } from './config-places.ts';
 import type { Workshop } from './open-workshop.ts';
-import { assertionProblems, providerProblems, wordsOf } from './place-provider-error.ts';
+import { assertionProblems, promptProblems, providerProblems, wordsOf } from './place-provider-error.ts';
 
 export interface CheckedProject {
   readonly problems: readonly Problem[];
@@ -51,6 +52,7 @@ export async function checkProject(
   const surroundings = { clock, env: { ...env, ...suite.env }, basePath: suite.folder, http, code };
   const found = [
     ...(await providerProblems(suite, places, surroundings)),
+    ...promptProblems(promptFaults(suite, env), places, read.prompts),
     ...(await writtenProblems(written, { files, folder: suite.folder })),
     ...(await afterProblems(read.problems, () =>
       batchProblems(suite, (at, key, message, hint) => places.entry('conversations', at, key, message, hint)),

@@ -7,6 +7,7 @@ import type { Suite } from '../domain/suite.ts';
 import type { ProviderContext } from '../providers/provider-factory.ts';
 import { resolveProvider } from '../providers/resolve-provider.ts';
 import type { RecordingFault } from '../run/check-recordings.ts';
+import type { PromptFault } from '../run/check-templates.ts';
 import { assertionPlace } from '../run/check-written.ts';
 import type { AssertionFault } from '../run/refuse-assertions.ts';
 import type { CliContext } from './cli-context.ts';
@@ -32,11 +33,11 @@ function providerProblem(error: ParlaneError, places: ConfigPlaces): Problem | u
 export async function placed(error: unknown, loaded: Files, context: CliContext): Promise<unknown> {
   if (!(error instanceof ParlaneError)) return error;
   const places = await configPlaces(loaded.configs, context);
-  const problems = problemsIn(error, places, loaded.written).filter((problem) => problem !== undefined);
+  const problems = problemsIn(error, places, loaded).filter((problem) => problem !== undefined);
   return problems.length === 0 ? error : new ConfigError(problems);
 }
 
-type Files = Pick<LoadedSuite, 'configs' | 'written'>;
+type Files = Pick<LoadedSuite, 'configs' | 'written' | 'prompts'>;
 
 /** Assertions that cannot be checked, each where it stands; those that code made, where the tests are named. */
 export const assertionProblems = (
@@ -49,9 +50,23 @@ export const assertionProblems = (
     return at === undefined ? places.key('tests', message, hint) : at(message, hint);
   });
 
-function problemsIn(error: ParlaneError, places: ConfigPlaces, written: Files['written']): (Problem | undefined)[] {
+/** Prompts that are no templates, each where it stands; those that code made, where the prompts are named. */
+export const promptProblems = (
+  faults: readonly PromptFault[],
+  places: ConfigPlaces,
+  prompts: Files['prompts'],
+): Problem[] =>
+  faults.map(({ raw, message, hint, line, column }) => {
+    const found = prompts.findLast((one) => one.raw === raw);
+    const place = line === undefined || column === undefined ? undefined : { line, column };
+    return found === undefined ? places.key('prompts', message, hint) : found.at(place, message, hint);
+  });
+
+function problemsIn(error: ParlaneError, places: ConfigPlaces, { written, prompts }: Files): (Problem | undefined)[] {
   if (error.code === 'assertion/unusable')
     return assertionProblems(error.fields['faults'] as readonly AssertionFault[], places, written);
+  if (error.code === 'prompt/unusable')
+    return promptProblems(error.fields['faults'] as readonly PromptFault[], places, prompts);
   if (error.code === 'recording/missing') {
     const faults = error.fields['faults'] as readonly RecordingFault[];
     return faults.map(({ source, message, hint }) => places.text(source, message, hint));

@@ -97,5 +97,6 @@ export async function scenarioSuite(
     warnings: [],
     configs: [file],
     written: [],
+    prompts: [],
   };
 }

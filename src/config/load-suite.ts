@@ -21,6 +21,7 @@ import { promptEntries, readPrompt } from './read-prompts.ts';
 import { readProviders } from './read-providers.ts';
 import { joined, readTest, readTests } from './read-tests.ts';
 import { setValues } from './set-values.ts';
+import { promptInConfig, type WrittenPrompt } from './written-prompt.ts';
 import type { WrittenTest } from './written-test.ts';
 
 export interface LoadSuiteOptions {
@@ -45,6 +46,8 @@ export interface LoadedSuite {
   readonly configs: readonly string[];
   /** Every test that stands in a file, with its place. */
   readonly written: readonly WrittenTest[];
+  /** The same for prompts. */
+  readonly prompts: readonly WrittenPrompt[];
 }
 
 /** A suite as far as it could be read, with everything that is wrong with it. */
@@ -65,6 +68,7 @@ export async function loadSuite(options: LoadSuiteOptions): Promise<LoadedSuite>
 /** Reads a suite and collects its problems; with errors among them it is good for finding more of them, not for running. */
 export async function readSuite(options: Omit<LoadSuiteOptions, 'strict'>): Promise<ReadSuite> {
   const written: WrittenTest[] = [];
+  const prompts: WrittenPrompt[] = [];
   const problems: Problem[] = [];
   const loading: Loading = {
     files: options.files,
@@ -74,6 +78,7 @@ export async function readSuite(options: Omit<LoadSuiteOptions, 'strict'>): Prom
     signal: options.signal ?? new AbortController().signal,
     shown: options.shown ?? ((path) => path),
     note: (test) => void written.push(test),
+    notePrompt: (prompt) => void prompts.push(prompt),
     report: (problem) => {
       // What was wrong with the text itself is not told a second time by those who stumble over it.
       if (!assembling || !problems.some((known) => samePlace(known, problem))) problems.push(problem);
@@ -93,7 +98,7 @@ export async function readSuite(options: Omit<LoadSuiteOptions, 'strict'>): Prom
   assembling = true;
   const suite = await assemble(read, options.overrides ?? {}, loading);
   if (!problems.some(({ severity }) => severity !== 'warning')) checkComplete(suite, read, loading);
-  return { suite, problems, configs: paths, written };
+  return { suite, problems, configs: paths, written, prompts };
 }
 
 const samePlace = (a: Problem, b: Problem): boolean =>
@@ -196,10 +201,11 @@ async function suitePrompts(
   loading: Loading,
 ): Promise<SuitePrompt[]> {
   if (overrides.prompts !== undefined) {
-    const shell = (message: string): void => loading.report({ file: '--prompts', line: 1, column: 1, message });
-    const found = await Promise.all(
-      promptEntries(overrides.prompts).map((entry) => readPrompt(entry, loading.cwd, loading, shell)),
-    );
+    const place = (message: string): Problem => ({ file: '--prompts', line: 1, column: 1, message });
+    const shell = (message: string): void => loading.report(place(message));
+    const entries = promptEntries(overrides.prompts);
+    for (const { raw } of entries) loading.notePrompt(promptInConfig(raw, place));
+    const found = await Promise.all(entries.map((entry) => readPrompt(entry, loading.cwd, loading, shell)));
     return selectPrompts(found.flat(), overrides, loading);
   }
   const entries = read.flatMap((source) =>
@@ -211,6 +217,9 @@ async function suitePrompts(
   )) {
     const fault = (message: string, hint?: string): void =>
       loading.report(source.document.at(['prompts', at], message, hint));
+    loading.notePrompt(
+      promptInConfig(entry.raw, (message, hint) => source.document.at(['prompts', at, 'raw'], message, hint)),
+    );
     prompts.push(...(await readPrompt(entry, dirname(source.path), loading, fault)));
   }
   return selectPrompts(prompts, overrides, loading);

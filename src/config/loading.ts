@@ -4,6 +4,7 @@ import type { Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 import type { ConfigFiles } from './config-files.ts';
+import type { WrittenPrompt } from './written-prompt.ts';
 import type { WrittenTest } from './written-test.ts';
 
 /** Everything loading may use, and the list it adds problems to. */
@@ -19,6 +20,8 @@ export interface Loading {
   report(problem: Problem): void;
   /** Keeps where a test stands, for those who find something wrong with it later. */
   note(test: WrittenTest): void;
+  /** The same for a prompt. */
+  notePrompt(prompt: WrittenPrompt): void;
 }
 
 export const warning = (problem: Problem): Problem => ({ ...problem, severity: 'warning' });

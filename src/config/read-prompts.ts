@@ -7,6 +7,7 @@ import { loadReferences } from './external-files.ts';
 import { absolute, fileReference, isJavascript, referencedCode } from './file-reference.ts';
 import type { Loading } from './loading.ts';
 import { csvPrompts, jsonlPrompts, textPrompts } from './prompt-tables.ts';
+import { promptInFile } from './written-prompt.ts';
 
 /** A prompt as a config says it, before its file is read. */
 export interface PromptEntry {
@@ -110,6 +111,18 @@ async function readPromptFile(
   fault: Fault,
 ): Promise<SuitePrompt[]> {
   const text = (await loading.files.read(file)) ?? '';
+  const prompts = await promptsIn({ file, text, executable }, entry, functionName, loading, fault);
+  for (const { raw } of prompts) loading.notePrompt(promptInFile(loading.shown(file), text, raw));
+  return prompts;
+}
+
+async function promptsIn(
+  { file, text, executable }: { readonly file: string; readonly text: string; readonly executable: boolean },
+  entry: PromptEntry,
+  functionName: string | undefined,
+  loading: Loading,
+  fault: Fault,
+): Promise<SuitePrompt[]> {
   const config = entry.config === undefined ? {} : { config: entry.config };
   const code = referencedCode(`file://${file}${functionName === undefined ? '' : `:${functionName}`}`, '/');
   if (code !== undefined && !file.endsWith('.rb')) return [codePrompt(entry, file, functionName, text, code)];

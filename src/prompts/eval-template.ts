@@ -6,6 +6,7 @@
  */
 import nunjucks from 'nunjucks';
 import type { Json, JsonObject } from '../domain/json.ts';
+import { plainMessage, TemplateError } from './template.ts';
 
 export type TemplateFilter = (...args: unknown[]) => Promise<unknown>;
 
@@ -48,12 +49,13 @@ export function createEvalTemplates(options: EvalTemplateOptions): EvalTemplates
     cache.set(template, fresh);
     return fresh;
   };
+  const renderPlain = (template: string, vars: JsonObject): string => orUnusable(() => compiled(template).render(vars));
   const render = async (template: string, vars: JsonObject): Promise<string> => {
     if (options.off === true || !/\{[{%#]/.test(template)) return template;
-    const made = compiled(template);
-    if (own.length === 0) return made.render(vars);
+    if (own.length === 0) return renderPlain(template, vars);
+    const made = orUnusable(() => compiled(template));
     return new Promise((resolve, reject) => {
-      made.render(vars, (error, text) => (error === null ? resolve(text ?? '') : reject(error)));
+      made.render(vars, (error, text) => (error === null ? resolve(text ?? '') : reject(unusable(error))));
     });
   };
   const renderAll = async (value: Json, vars: JsonObject): Promise<Json> => {
@@ -76,7 +78,7 @@ export function createEvalTemplates(options: EvalTemplateOptions): EvalTemplates
   const isPlain = (template: string): boolean => options.off === true || !/\{[{%#]/.test(template);
   return {
     render,
-    renderNow: (template, vars) => (isPlain(template) ? template : compiled(template).render(vars)),
+    renderNow: (template, vars) => (isPlain(template) ? template : renderPlain(template, vars)),
     renderAll,
     async renderPrompt(raw, vars, literal = new Set()) {
       const resolved = resolveVars(vars, literal);
@@ -94,6 +96,17 @@ export function createEvalTemplates(options: EvalTemplateOptions): EvalTemplates
   };
 }
 
+const unusable = (error: unknown): TemplateError =>
+  new TemplateError(`The template cannot be rendered: ${plainMessage(error)}`);
+
+function orUnusable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw unusable(error);
+  }
+}
+
 const laterFilter =
   (filter: TemplateFilter) =>
   (...args: unknown[]): void => {
@@ -104,7 +117,7 @@ const laterFilter =
     );
   };
 
-function parsedJson(raw: string): { readonly value: Json } | undefined {
+export function parsedJson(raw: string): { readonly value: Json } | undefined {
   try {
     return { value: JSON.parse(raw) as Json };
   } catch {
@@ -113,7 +126,7 @@ function parsedJson(raw: string): { readonly value: Json } | undefined {
 }
 
 /** An opening tag that never closes is text, not a template. */
-function guarded(template: string): string {
+export function guarded(template: string): string {
   const halfOpen = /({%[^%]*$|{{[^}]*$|{#[^#]*$)/m.test(template);
   const already = /{%\s*raw\s*%}/.test(template) && /{%\s*endraw\s*%}/.test(template);
   return halfOpen && !already ? `{% raw %}${template}{% endraw %}` : template;

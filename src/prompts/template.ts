@@ -206,10 +206,12 @@ function printable(value: Json): unknown {
   return Object.defineProperty(copy, 'toString', { value: () => JSON.stringify(value), enumerable: false });
 }
 
-const plainMessage = (error: unknown): string =>
+/** What the template engine says, without the words about itself. */
+export const plainMessage = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
     .replace(/^\(unknown path\)\s*/, '')
     .replace(/^Template render error:\s*/, '')
     .replace(/\s+/g, ' ')
-    .replace(/(?:Template render )?[Ee]rror: /, '')
+    .replace(/(?:Template render )?\b\w*[Ee]rror: /, '')
+    .replace(/^parse\w+: /, '')
     .trim();

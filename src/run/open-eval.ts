@@ -19,6 +19,7 @@ import type { HttpClient } from '../providers/http-client.ts';
 import type { Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
 import { type ReplayedTool, refuseMissingRecordings, replayedJson } from './check-recordings.ts';
+import { templateSwitches } from './check-templates.ts';
 import { rowComparer } from './compare-eval.ts';
 import { waitOn } from './conversation-host.ts';
 import { createHooks } from './eval-hooks.ts';
@@ -159,8 +160,7 @@ export function evalParts(
   const templates = createEvalTemplates({
     env: { ...(hidden ? {} : env), ...suite.env },
     filters: filtersOf(suite, code, signal),
-    jsonAsText: isOn(env['PROMPTFOO_DISABLE_JSON_AUTOESCAPE']),
-    off: isOn(env['PROMPTFOO_DISABLE_TEMPLATING']),
+    ...templateSwitches(env),
   });
   const mediaAsText = isOn(env['PROMPTFOO_DISABLE_MULTIMEDIA_AS_BASE64']);
   return {

@@ -21,6 +21,7 @@ import type { HttpClient } from '../providers/http-client.ts';
 import type { RunStore, Store } from '../store/store.ts';
 import type { CaseRunners } from './case-runner.ts';
 import { refuseMissingRecordings, replayedJson } from './check-recordings.ts';
+import { promptFaults, refusePrompts } from './check-templates.ts';
 import { rowComparer } from './compare-eval.ts';
 import { conversationRunner, detailOf } from './conversation-case.ts';
 import { openConversationHost } from './conversation-host.ts';
@@ -97,6 +98,7 @@ export async function openProject(given: ProjectOptions): Promise<Project> {
   const suite = await extendSuite(given.suite, hooks, given.signal);
   const options = { ...given, suite };
   const settings = evalSettings(suite, options, options.env);
+  if (hasEvals(suite)) refusePrompts(promptFaults(suite, options.env));
   const evals = hasEvals(suite) ? await planEval(suite, { ...options, ...settings }) : undefined;
   const recordings = options.store === undefined ? undefined : new Recordings(options.store);
   await refuseMissingRecordings(evals?.replayed ?? [], recordings, 'The simulated conversations of this eval');

@@ -62,6 +62,41 @@ tests:
     expect(code).toBe(2);
   });
 
+  it('finds prompts that are no templates at their place, which a run refuses and an eval makes errors of', async () => {
+    write('long.txt', 'First: {{name}}\n---\nSecond,\nsays {{ name | shuot }}\n');
+    write('shout.js', 'module.exports = (text) => text.toUpperCase();');
+    write(
+      'parlane.yaml',
+      `prompts:
+  - "Hello {{name}"
+  - {label: b, raw: "{% if name %}x"}
+  - file://long.txt
+  - '[{"role": "user", "content": "{{ name | nope }}"}]'
+  - "{{ name | shout }} {{ name | upper | load }} {{ half open"
+providers: [echo]
+nunjucksFilters: {shout: ./shout.js}
+tests: [{vars: {name: '"Ann"'}}]
+`,
+    );
+    const { code, told, hints } = await check();
+    expect(told).toEqual([
+      'long.txt:4:16 there is no filter "shuot"',
+      'parlane.yaml:2:18 not a template: expected variable end',
+      'parlane.yaml:3:21 not a template: expected elif, else, or endif, got end of file',
+      'parlane.yaml:5:46 there is no filter "nope"',
+    ]);
+    expect(hints).toContain('did you mean "shout"?');
+    expect(code).toBe(2);
+    const ran = await commandLine({ cwd }, 'run');
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    for (const one of told) expect(ran.err).toContain(one.replace(' ', '  '));
+    const rows = await commandLine({ cwd }, 'eval', '--no-write', '--no-progress-bar');
+    expect(rows).toMatchObject({ code: 100 });
+    expect(rows.out).toContain('The template cannot be rendered: [Line 1, Column 13] expected variable end');
+    expect(rows.out).toContain('6 cases: 2 passed, 0 failed, 4 errors');
+    expect(rows.out).not.toContain('unknown path');
+  });
+
   it('has nothing against values that are filled in later, files that are there, and code of any form', async () => {
     write('wanted.json', '{}');
     write('texts/a.txt', 'a');
