@@ -84,6 +84,54 @@ describe('a grader that nobody could ask', () => {
   });
 });
 
+describe('checks of a list of scenarios', () => {
+  const list = (check: string): void =>
+    writeFileSync(
+      join(cwd, 'scenarios.yaml'),
+      `- {name: ok, variables: {client_name: Ada, goal: order apples}}
+- name: buys apples
+  variables: {client_name: Ada, goal: order apples}
+  checks:
+    - ${check}
+`,
+    );
+  const spec = ['scenarios.yaml', '--spec', 'order_desk'];
+
+  it.each(['simulate', 'run', 'plan'])(
+    'of an unknown type keep "%s" from starting, told at the check',
+    async (command) => {
+      list('{type: llm-rubrik, value: polite}');
+      const { code, err } = await parlane({}, command, ...spec);
+      expect(err).toMatch(
+        /^scenarios\.yaml:5:7 {2}unknown assertion type "llm-rubrik"\n[\s\S]*did you mean "llm-rubric"/m,
+      );
+      expect(code).toBe(2);
+      await noRuns();
+    },
+  );
+
+  it.each(['simulate', 'run', 'plan'])(
+    'that nobody could grade keep "%s" from starting, with their cure',
+    async (command) => {
+      list('{type: llm-rubric, value: polite}');
+      const { code, err } = await parlane({}, command, ...spec);
+      expect(err).toMatch(/^scenarios\.yaml:5:7 {2}"llm-rubric" needs a text model, and none is named/m);
+      expect(err).toMatch(/--judge-model for a list of scenarios/);
+      expect(err).not.toMatch(/defaultTest/);
+      expect(code).toBe(2);
+      await noRuns();
+    },
+  );
+
+  it('are made by the judge that is named', async () => {
+    list('{type: llm-rubric, value: polite}');
+    const judge = ['--judge-model', 'sim:judge?latency=0ms'];
+    const models = ['--agent-model', 'sim:agent?latency=0ms', '--client-model', 'sim:client?latency=0ms'];
+    const { code } = await parlane({}, 'simulate', ...spec, ...judge, ...models);
+    expect([0, 100]).toContain(code);
+  });
+});
+
 describe('code of the config that fails while a run goes on', () => {
   it('is not told as an error of a provider', async () => {
     config('prompts: [hi]\nproviders: [sim:instant]\ntests: [{options: {transform: "output.a.b"}}]\n');

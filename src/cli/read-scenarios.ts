@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ParlaneError } from '../domain/errors.ts';
-import type { Scenario } from '../domain/scenario.ts';
-import { loadScenarios, type ScenarioSetting } from '../prompts/load-scenarios.ts';
+import { type LoadedScenarios, loadScenarios, type ScenarioSetting } from '../prompts/load-scenarios.ts';
 import { problemsError } from '../prompts/specification-manager.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -22,8 +21,8 @@ export async function readScenarios(
   context: CliContext,
   file: string,
   setting: ScenarioSetting,
-): Promise<readonly Scenario[]> {
-  const { scenarios, problems } = loadScenarios(file, await readNamedFile(context, file), setting);
-  if (problems.length === 0) return scenarios;
+): Promise<Omit<LoadedScenarios, 'problems'>> {
+  const { scenarios, problems, written } = loadScenarios(file, await readNamedFile(context, file), setting);
+  if (problems.length === 0) return { scenarios, written };
   throw problemsError(`${problems.length} problem${problems.length > 1 ? 's' : ''} in ${file}:`, problems);
 }

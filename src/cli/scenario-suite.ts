@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { LoadedSuite } from '../config/load-suite.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { loadScenarios } from '../prompts/load-scenarios.ts';
 import type { CliContext } from './cli-context.ts';
 
 export interface ScenarioFlags {
@@ -96,7 +97,7 @@ export async function scenarioSuite(
     },
     warnings: [],
     configs: [file],
-    written: [],
+    written: loadScenarios(file, await readFile(path, 'utf8')).written,
     prompts: [],
   };
 }

@@ -11,7 +11,8 @@ export class ParlaneError extends Error {
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(code: string, what: string, cure: string, fields: Readonly<Record<string, unknown>> = {}) {
-    super(cure === '' ? what : `${what} ${cure}`);
+    const between = cure === '' || what.endsWith('\n') ? '' : ' ';
+    super(`${what}${between}${cure}`);
     this.name = 'ParlaneError';
     this.code = code;
     this.what = what;

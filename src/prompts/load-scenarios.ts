@@ -34,9 +34,17 @@ const scenarioSchema = z.strictObject({
   description: z.string().optional(),
 });
 
+/** The checks of a scenario as they stand in its file, in the form of a test with assertions. */
+export interface WrittenChecks {
+  readonly test: { readonly assert: readonly Json[] };
+  at(path: readonly PropertyKey[], message: string, hint?: string): Problem;
+}
+
 export interface LoadedScenarios {
   readonly scenarios: readonly Scenario[];
   readonly problems: readonly Problem[];
+  /** Where the scenarios' checks stand, for those who find something wrong with them later. */
+  readonly written: readonly WrittenChecks[];
 }
 
 /** What the scenarios will be played with, as far as it is known before anything runs. */
@@ -54,6 +62,7 @@ export function loadScenarios(file: string, text: string, setting?: ScenarioSett
   if (document.value === undefined || document.value === null) {
     return {
       scenarios: [],
+      written: [],
       problems: document.problems.length > 0 ? document.problems : [document.at([], 'holds no scenarios')],
     };
   }
@@ -72,12 +81,26 @@ function checkScenarios(
   const inner = isRecord(list) && Array.isArray(list['scenarios']) ? [...base, 'scenarios'] : base;
   const entries = inner === base ? list : Object(list)['scenarios'];
   if (!Array.isArray(entries))
-    return { scenarios: [], problems: [...document.problems, document.at(base, 'must be a list of scenarios')] };
+    return {
+      scenarios: [],
+      written: [],
+      problems: [...document.problems, document.at(base, 'must be a list of scenarios')],
+    };
   if (entries.length === 0)
-    return { scenarios: [], problems: [...document.problems, document.at(base, 'holds no scenarios')] };
+    return { scenarios: [], written: [], problems: [...document.problems, document.at(base, 'holds no scenarios')] };
   const checked = entries.map((entry: Json, at) => checkScenario(entry, document, [...inner, at], setting));
   const problems = [...document.problems, ...checked.flatMap(({ problems: found }) => found)];
-  return { scenarios: problems.length > 0 ? [] : checked.flatMap(({ scenario }) => scenario ?? []), problems };
+  const written = entries.flatMap((entry: Json, at) => writtenChecks(entry, document, [...inner, at]));
+  return { scenarios: problems.length > 0 ? [] : checked.flatMap(({ scenario }) => scenario ?? []), problems, written };
+}
+
+function writtenChecks(entry: Json, document: SourceDocument, path: readonly PropertyKey[]): WrittenChecks[] {
+  const checks = isRecord(entry) ? entry['checks'] : undefined;
+  if (!Array.isArray(checks)) return [];
+  // What leads into the assertions of the test leads into the checks.
+  const at: WrittenChecks['at'] = ([, ...part], message, hint) =>
+    document.at([...path, 'checks', ...part], message, hint);
+  return [{ test: { assert: checks as readonly Json[] }, at }];
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

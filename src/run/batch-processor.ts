@@ -20,7 +20,7 @@ import { casesOf, didNotPass, rescoredConversation, type Scoring } from './again
 import { BatchCount, type BatchJob, type BatchStatus } from './batch-job.ts';
 import { refuseToPlayOn } from './check-recordings.ts';
 import { conversationRunner } from './conversation-case.ts';
-import { openConversationHost } from './conversation-host.ts';
+import { type ConversationHost, openConversationHost } from './conversation-host.ts';
 import type { RunObserver } from './event-log.ts';
 import { forkCase } from './fork-case.ts';
 import { type ConversationFork, prepareFork } from './fork-conversation.ts';
@@ -36,6 +36,7 @@ import {
 import { checkRecordings } from './project-conversations.ts';
 import { rowsOf } from './read-run.ts';
 import { Recordings } from './recorded-tools.ts';
+import { conversationFaults, refuseAssertions } from './refuse-assertions.ts';
 import { type ReplayOutcome, replayCase } from './replay-case.ts';
 import { findRun, newRunId, type RunHost, type RunOutcome, resumeRun, runPlan } from './run-plan.ts';
 import { type RunSummary, summarizeRun } from './summarize-run.ts';
@@ -105,6 +106,7 @@ export class BatchProcessor {
     const lengths = await this.#store.lengths(snapshot.specification.name);
     const expectedCalls = new Map(lengths.map(({ name: scenario, calls }) => [scenario, calls]));
     const cases = planConversations({ ...rest, snapshot, expectedCalls });
+    await this.#refuseChecks(cases, rest.models.judge?.provider);
     const settings = {
       ...(budgetUsd === undefined ? {} : { budgetUsdMicros: Math.round(budgetUsd * 1_000_000) }),
       ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
@@ -235,6 +237,23 @@ export class BatchProcessor {
     return `${JSON.stringify({ ...(await this.progress(batchId)), summary: await this.summary(batchId), results }, null, 2)}\n`;
   }
 
+  /** Refuses checks of a type that nobody knows, and those whose grader could not be asked. */
+  async #refuseChecks(cases: readonly ConversationCase[], judge: string | undefined): Promise<void> {
+    const host = this.#host();
+    try {
+      const conversations = cases.map(({ checks }) => ({ checks, judge }));
+      refuseAssertions(conversationFaults(conversations, host.provider));
+    } finally {
+      await host.close();
+    }
+  }
+
+  #host(): ConversationHost {
+    const env = this.#options.env ?? environment();
+    const host = openConversationHost({ clock: this.#clock, env, folder: this.#folder });
+    return { ...host, provider: (name) => this.#options.provider?.(name) ?? host.provider(name) };
+  }
+
   #pending(cases: readonly ConversationCase[], run: { name: string; snapshot: Json; settings: object }): BatchJob {
     const createdAt = this.#clock.now();
     const id = newRunId(createdAt);
@@ -264,11 +283,7 @@ export class BatchProcessor {
     start: (host: RunHost) => Promise<RunOutcome>,
     options: BatchRunOptions,
   ): Promise<BatchJob> {
-    const host = openConversationHost({
-      clock: this.#clock,
-      env: this.#options.env ?? environment(),
-      folder: this.#folder,
-    });
+    const host = this.#host();
     live.status = 'running';
     live.startedAt ??= this.#clock.now();
     const signal =
@@ -280,7 +295,7 @@ export class BatchProcessor {
       const outcome = await start({
         store: this.#store,
         clock,
-        provider: (name) => this.#options.provider?.(name) ?? host.provider(name),
+        provider: host.provider,
         lanes: ({ onEvent }) => {
           const made = new Lanes({ ...lanes, clock, onEvent });
           options.onLanes?.(made);

@@ -25,29 +25,30 @@ export function graderFaults(
   needed: readonly NeededGrader[],
   defaults: DefaultGraders,
   provider: (name: string) => Provider,
+  cure?: string,
 ): AssertionFault[] {
   return needed.flatMap(({ kind, name, assertion }): AssertionFault[] => {
     const asked = name ?? defaults[kind];
     if (asked === undefined) {
       const message = `"${assertion.type}" needs a ${kind} model, and none is named`;
-      return [{ assertion, message, hint: 'set "provider" on the assertion, or in defaultTest.options' }];
+      return [{ assertion, message, hint: cure ?? 'set "provider" on the assertion, or in defaultTest.options' }];
     }
     try {
       provider(asked);
       return [];
     } catch (error) {
       if (!(error instanceof ParlaneError)) throw error;
-      return [name === undefined ? unnamed(assertion, asked, error) : named(assertion, error)];
+      return [name === undefined ? unnamed(assertion, asked, error, cure) : named(assertion, error)];
     }
   });
 }
 
-function unnamed(assertion: Assertion, asked: string, error: ParlaneError): AssertionFault {
+function unnamed(assertion: Assertion, asked: string, error: ParlaneError, cure?: string): AssertionFault {
   const { variable } = error.fields;
   const why = typeof variable === 'string' ? `${variable} is not set` : bare(error.message);
   const message = `"${assertion.type}" names no grader, so ${asked} is asked, and ${why}`;
   const key = typeof variable === 'string' ? `set ${variable}, or ` : '';
-  return { assertion, message, hint: `${key}name a grader: defaultTest: {options: {provider: ...}}` };
+  return { assertion, message, hint: `${key}${cure ?? 'name a grader: defaultTest: {options: {provider: ...}}'}` };
 }
 
 function named(assertion: Assertion, error: ParlaneError): AssertionFault {
@@ -67,6 +68,9 @@ export const unknownTypes = (planned: readonly PlannedAssertion[]): AssertionFau
       .map(({ message, hint }) => ({ assertion, message, ...(hint === undefined ? {} : { hint }) })),
   );
 
+const judgeCure =
+  'set "provider" on the check, or name a judge: models.judge in a config, --judge-model for a list of scenarios';
+
 /** Checks of conversations that nobody could make: their judge grades when nobody else is named. */
 export function conversationFaults(
   conversations: readonly { readonly checks: readonly Assertion[]; readonly judge: string | undefined }[],
@@ -77,7 +81,7 @@ export function conversationFaults(
     for (const checks of new Set(group.map((one) => one.checks))) survey.note(checks, undefined);
     const planned = survey.list();
     const defaults = judge === undefined ? {} : { text: judge };
-    return [...unknownTypes(planned), ...graderFaults(gradersOf(planned), defaults, provider)];
+    return [...unknownTypes(planned), ...graderFaults(gradersOf(planned), defaults, provider, judgeCure)];
   });
 }
 

@@ -16,6 +16,7 @@ import { exitCodeOf } from '../exit-code.ts';
 import { amountAboveZero, wholeNumber } from '../number-option.ts';
 import { storeOption } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
+import { placed } from '../place-provider-error.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readScenarios } from '../read-scenarios.ts';
 import { summaryText } from '../summary-text.ts';
@@ -83,7 +84,7 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
   if (options.output !== undefined) checkBatchFile(options.output, context.cwd);
   const batch = batchOf(options);
   const { specification } = await new PromptSpecificationManager(realFiles, specsFolder).snapshot(options.spec);
-  const scenarios = await readScenarios(context, file, {
+  const { scenarios, written } = await readScenarios(context, file, {
     specification,
     enriched: options.enrichmentUrl !== undefined,
     scored: options.judgeModel !== undefined,
@@ -99,7 +100,9 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
       owner: thisProcess(),
       ownerAlive: (owner) => isAlive(owner, realClock.now()),
     });
-    const created = await processor.create({ ...batch, scenarios });
+    const created = await processor.create({ ...batch, scenarios }).catch(async (error: unknown) => {
+      throw await placed(error, { configs: [resolve(context.cwd, file)], written, prompts: [] }, context);
+    });
     if (options.agentModel === undefined)
       context.complain('No --agent-model was given: the simulated models sim:agent and sim:client play.');
     const watched = { title: options.spec, store, folder: storeFolder(context, options.store), show: showFor(options) };
