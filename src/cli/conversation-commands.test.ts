@@ -65,6 +65,19 @@ describe('parlane simulate', () => {
     });
   });
 
+  it('says which conversations did not pass and why, and what one can do next', async () => {
+    const checks = [{ type: 'contains', value: 'never said' }];
+    write('s.json', [
+      { name: 'one', variables: {}, max_turns: 2 },
+      { name: 'two', variables: {}, max_turns: 2, checks },
+    ]);
+    const said = await parlane('simulate', 's.json', '--no-tools', ...fast);
+    expect(said.code).toBe(100);
+    expect(said.out).toMatch(/FAILED +#2 two +.*never said[\s\S]*Look closer +npx parlane show 2[\s\S]*exit code 100/);
+    const [, again = ''] = /Run it again +npx parlane (retry --run \S+)/.exec(said.out) ?? [];
+    expect((await parlane(...again.split(' '))).out).toMatch(/1 case in .* 1 failed/);
+  });
+
   it('writes its files again when a batch that was stopped is played to its end', async () => {
     write(
       's.json',
@@ -73,6 +86,7 @@ describe('parlane simulate', () => {
     const priced = ['--agent-model', 'sim:agent?latency=0ms&price=10/10', '--client-model', 'sim:client?latency=0ms'];
     const stopped = await parlane('simulate', 's.json', '--no-tools', ...priced, '--budget', '0.02', '-o', 'r.json');
     expect(stopped.code).toBe(3);
+    expect(stopped.out).toMatch(/Continue +npx parlane resume 20\S+ --budget 0\.\d+/);
     const written = () => JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'));
     expect(written().status).not.toBe('completed');
 

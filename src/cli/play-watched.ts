@@ -14,6 +14,7 @@ import { RunControl } from '../run/run-control.ts';
 import type { RunHost } from '../run/run-plan.ts';
 import type { Store } from '../store/store.ts';
 import { type CliContext, clockOf } from './cli-context.ts';
+import { suggested } from './suggested-command.ts';
 import { type Watch, watchRun } from './watch-run.ts';
 
 export interface WatchedOptions {
@@ -42,20 +43,29 @@ export const showFor = ({ json, plain }: { json?: boolean; plain?: boolean }): W
 
 /** Ctrl-C of a command that may be showing a live view. */
 export interface StopListener extends Interrupt {
-  /** Who tells people from now on that the run is stopping: what is written into a live view would tear it. */
-  tellBy(say: (text: string) => void): void;
+  /**
+   * Who tells people from now on that the run is stopping: what is written into a live view would tear it; and what goes
+   * on with the run, for those who end it at once.
+   */
+  tellBy(say: (text: string) => void, goOn?: () => string | undefined): void;
 }
 
 /** Asked to stop by a person, or because nobody reads any more what is printed: the run saves itself either way. */
 export function listenForStop(context: CliContext): StopListener {
   let say = context.complain;
-  const interrupt = listenForInterrupt(() => say('Stopping: nothing new starts. Once more to end at once.'));
+  let goOn: () => string | undefined = () => undefined;
+  const endAtOnce = (): void => {
+    const command = goOn();
+    if (command !== undefined) context.complain(`Ended at once; what is recorded is kept. Go on with: ${command}`);
+  };
+  const interrupt = listenForInterrupt(() => say('Stopping: nothing new starts. Once more to end at once.'), endAtOnce);
   const { unread } = context;
   return {
     ...interrupt,
     signal: unread === undefined ? interrupt.signal : AbortSignal.any([interrupt.signal, unread]),
-    tellBy: (next) => {
+    tellBy: (next, resume = () => undefined) => {
       say = next;
+      goOn = resume;
     },
   };
 }
@@ -98,7 +108,11 @@ export async function playWatched<T>(
     lanes: () => lanes,
     onStop: () => process.kill(process.pid, 'SIGINT'),
   });
-  interrupt.tellBy(watch.say);
+  interrupt.tellBy(watch.say, () =>
+    watch.state.run === '' || options.folder === undefined
+      ? undefined
+      : suggested(`resume ${watch.state.run}`, options.folder, context.cwd),
+  );
   const tellUnread = (): void => watch.say('Nobody reads the output any more. Stopping: nothing new starts.');
   context.unread?.addEventListener('abort', tellUnread);
   const control =

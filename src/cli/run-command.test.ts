@@ -111,10 +111,40 @@ describe('parlane run', () => {
     config();
     const stopped = await parlane('run', '--max-time', '1ms', '--no-forecast');
     expect(stopped.code).toBe(3);
-    expect(stopped.out).toMatch(/Continue: +npx[\s\S]*parlane[\s\S]*resume/);
+    expect(stopped.out).toMatch(/Continue +npx parlane resume 20/);
     const resumed = await parlane('resume');
     expect(resumed.out).toMatch(/6 cases: .*0 open/);
     expect(resumed.code).toBe(100);
+  });
+
+  it('lists after a resume what did not pass in the whole run, and what one can do next', async () => {
+    config();
+    await parlane('run', '--max-time', '1ms', '--no-forecast');
+    const { out } = await parlane('resume');
+    expect(out).toMatch(/FAILED +#\d+ +pear[\s\S]*Look closer +npx parlane show \d[\s\S]*Report[\s\S]*Run it again/);
+    expect(out).toMatch(/\(exit code 100: some checks failed\)\nrun 20/);
+    await parlane('run', '--no-forecast');
+    const errors = await parlane('resume', '--errors-too');
+    expect(errors.out, 'what failed in an earlier sitting').toMatch(/FAILED +#\d+ +pear/);
+  });
+
+  it('suggests commands that work as they stand, whatever config and store it was started with', async () => {
+    const names = { providers: ['sim:instant'], prompts: ['Say {{word}}'] };
+    const test = { vars: { word: 'pear' }, assert: [{ type: 'icontains', value: 'cherry' }] };
+    writeFileSync(join(cwd, 'small.yaml'), JSON.stringify({ ...names, tests: [test, { vars: { word: 'fig' } }] }));
+    writeFileSync(join(cwd, 'parlane.yaml'), JSON.stringify({ ...names, tests: [{ vars: { word: 'other' } }] }));
+    const first = await parlane('run', 'small.yaml', '--no-forecast', '--store', 'else where');
+    const suggested = (what: string): string[] => {
+      const [, words = ''] = new RegExp(`${what} +npx parlane (.*?)(?: {3}|\n)`).exec(first.out) ?? [];
+      return words
+        .replace("'else where'", 'else_where')
+        .split(' ')
+        .map((word) => word.replace('else_where', 'else where'));
+    };
+    const again = await parlane(...suggested('Run it again'));
+    expect(again.out).toMatch(/1 case in .* 1 failed/);
+    expect(again.code).toBe(100);
+    expect((await parlane(...suggested('Look closer'))).out).toMatch(/#1/);
   });
 
   it.each([

@@ -6,10 +6,13 @@ export interface Interrupt extends Disposable {
   readonly signal: AbortSignal;
 }
 
-export function listenForInterrupt(onFirst: () => void = () => {}): Interrupt {
+export function listenForInterrupt(onFirst: () => void = () => {}, onSecond: () => void = () => {}): Interrupt {
   const controller = new AbortController();
   const hear = (): void => {
-    if (controller.signal.aborted) process.exit(130);
+    if (controller.signal.aborted) {
+      onSecond();
+      process.exit(130);
+    }
     controller.abort();
     onFirst();
   };

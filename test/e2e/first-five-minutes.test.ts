@@ -157,9 +157,10 @@ describe('a person at the terminal', () => {
     const held = await heldServer();
     config(`{id: "localai:chat:m", config: {apiBaseUrl: "${held.url}"}}`);
     const type = { after: /\[q\] stop and save/, keys: 'qq' };
-    const { code, raw } = await inTerminal({ cwd: here, type }, 'run', '--no-forecast');
+    const { code, raw, text } = await inTerminal({ cwd: here, type }, 'run', '--no-forecast');
     await held.close();
     expect(code).toBe(130);
+    expect(text).toMatch(/Ended at once; what is recorded is kept\. Go on with: npx parlane resume 20\S+/);
     expect(raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(raw.lastIndexOf('\u001b[?25l'));
   });
 });

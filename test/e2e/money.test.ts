@@ -121,7 +121,7 @@ describe('a budget', { timeout: 120_000 }, () => {
     expect(out.replaceAll(/\s+/g, ' ')).toMatch(
       /Stopped: the next call may cost up to \$\S+ and \$\S+ of \$0\.0120 is left; give at least --budget \S+\. /,
     );
-    const enough = /Continue: +npx parlane resume \S+ --budget (\S+)/.exec(out.replaceAll(/\s+/g, ' '))?.[1] ?? '';
+    const enough = /Continue +npx parlane resume \S+ --budget (\S+)/.exec(out.replaceAll(/\s+/g, ' '))?.[1] ?? '';
     const before = JSON.parse((await parlane('runs', '--json')).out).runs[0].costUsdMicros;
     expect((await parlane('resume', '--budget', enough)).code).toBe(3);
     expect(JSON.parse((await parlane('runs', '--json')).out).runs[0].costUsdMicros).toBeGreaterThan(before);

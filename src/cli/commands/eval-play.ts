@@ -17,7 +17,8 @@ import type { CliContext } from '../cli-context.ts';
 import { isComparable } from '../compare-stored-runs.ts';
 import { exitCodes } from '../exit-code.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
-import { called, closeness, stopCause } from '../tell-run.ts';
+import { suggested } from '../suggested-command.ts';
+import { closeness, stopCause } from '../tell-run.ts';
 import { cellWidth, type EvalFlags } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { type Continued, sourceOf } from './eval-past.ts';
@@ -75,7 +76,7 @@ async function firstBad(result: EvalOutcome): Promise<number | undefined> {
 }
 
 /** What one can do with an eval that is kept. */
-async function nextSteps(result: EvalOutcome, store: Store): Promise<string[]> {
+async function nextSteps(result: EvalOutcome, { store, folder, context }: EvalSession): Promise<string[]> {
   const { run, complete } = result.outcome;
   const bad = await firstBad(result);
   const steps: [string, string][] = [];
@@ -83,7 +84,7 @@ async function nextSteps(result: EvalOutcome, store: Store): Promise<string[]> {
   steps.push(['Report', `export ${run} --format html`]);
   if (complete && result.totals.errors > 0) steps.push(['Errors again', 'eval --retry-errors']);
   if (complete && (await isComparable(store, run))) steps.push(['Compare', 'compare']);
-  return [...steps.map(([what, how]) => `${what.padEnd(14)}${called} ${how}`), `run ${run}`];
+  return [...steps.map(([what, how]) => `${what.padEnd(14)}${suggested(how, folder, context.cwd)}`), `run ${run}`];
 }
 
 /** Plays the suite and tells how it went. */
@@ -126,12 +127,8 @@ export async function play(suite: Suite, session: EvalSession): Promise<EvalOutc
   }
 }
 
-async function tell(
-  result: EvalOutcome,
-  suite: Suite,
-  { flags, context, store }: EvalSession,
-  startedAt: number,
-): Promise<void> {
+async function tell(result: EvalOutcome, suite: Suite, session: EvalSession, startedAt: number): Promise<void> {
+  const { flags, context } = session;
   for (const path of suite.outputPath)
     await writeOutputs(resolve(context.cwd, path), result, suite, { startedAt, now: realClock.now() });
   if (flags.json === true) {
@@ -146,5 +143,5 @@ async function tell(
   for (const line of metrics) context.print(line);
   context.print(totalsLine(result));
   for (const path of suite.outputPath) context.print(`Written: ${path}`);
-  if (flags.write !== false) context.print((await nextSteps(result, store)).join('\n'));
+  if (flags.write !== false) context.print((await nextSteps(result, session)).join('\n'));
 }

@@ -19,7 +19,8 @@ import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readNamedFile } from '../read-scenarios.ts';
 import { type Revived, reviveToPlay } from '../revivers.ts';
-import { called, outcomeJson } from '../tell-run.ts';
+import { suggested } from '../suggested-command.ts';
+import { outcomeJson } from '../tell-run.ts';
 
 interface ForkOptions {
   readonly after: string;
@@ -174,7 +175,10 @@ async function fork(name: string, options: ForkOptions, context: CliContext): Pr
     const first = tries[0]?.id ?? found.shown;
     const where = options.run === undefined ? '' : ` --run ${options.run}`;
     const shown = [{ id: found.shown, row: found.row }, ...tries].map((one) => line(one, context.terminal.columns));
-    const more = outcome.complete ? `${called} show ${first}${where}` : `Continue: ${called} resume ${outcome.run}`;
+    const folder = storeFolder(context, options.store);
+    const more = outcome.complete
+      ? suggested(`show ${first}${where}`, folder, context.cwd)
+      : `Continue: ${suggested(`resume ${outcome.run}`, folder, context.cwd)}`;
     context.print(`${shown.join('\n')}\n${verdict(tries, found.row)}   ${more}`);
   });
 }

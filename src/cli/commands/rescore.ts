@@ -36,9 +36,11 @@ async function rescore(name: string | undefined, options: RescoreOptions, contex
         rescoreRun(record.id, scoring, hostOn(stage, store, revived)),
       );
       const code = exitCodeOf(result);
+      // A retry of what was only scored would score it again, too.
+      const again = `rescore ${record.id}${judge === undefined ? '' : ` --judge-model ${judge}`}`;
       context.exit(code);
       if (options.json === true) context.print(JSON.stringify({ ...outcomeJson(result), of: record.id }));
-      else await tellRun(result, { watch, code, store }, context);
+      else await tellRun(result, { watch, code, store, folder: storeFolder(context, options.store), again }, context);
     } finally {
       await revived.close();
     }

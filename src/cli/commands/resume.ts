@@ -13,7 +13,7 @@ import { chooseRun, openExistingStore, storeOption } from '../open-project-store
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { type Revived, type RunFiles, reviveToPlay } from '../revivers.ts';
-import { closeness, outcomeJson, stopCause } from '../tell-run.ts';
+import { closeness, outcomeJson, stopCause, tellEnd } from '../tell-run.ts';
 import { checkOutput, writeRunFile } from './export.ts';
 
 interface ResumeOptions {
@@ -33,12 +33,10 @@ const parseBudget = (text: string | undefined): { budgetUsdMicros?: number } => 
 };
 
 const summary = (outcome: RunOutcome): string => {
-  const { run, totals, complete } = outcome;
+  const { totals, complete } = outcome;
   const { planned, passed, failed, errors, skipped, aborted } = totals;
   const counts = `${counted(planned, 'case')}: ${passed} passed, ${failed} failed, ${counted(errors, 'error')}, ${skipped} skipped, ${aborted} open`;
-  return complete
-    ? [counts, ...closeness(outcome)].join('\n')
-    : `${counts}\nStopped (${stopCause(outcome)}). Go on with: parlane resume ${run}`;
+  return complete ? [counts, ...closeness(outcome)].join('\n') : `${counts}\nStopped (${stopCause(outcome)}).`;
 };
 
 async function resume(
@@ -105,9 +103,13 @@ async function run(name: string | undefined, options: ResumeOptions, context: Cl
   }
   try {
     const outcome = await resume(store, name, options, context);
+    const code = exitCodeOf(outcome);
+    context.exit(code);
     if (options.json === true) context.print(JSON.stringify(outcomeJson(outcome)));
-    else context.print(summary(outcome));
-    context.exit(exitCodeOf(outcome));
+    else {
+      context.print(summary(outcome));
+      await tellEnd(outcome, { code, store, folder: storeFolder(context, options.store) }, context);
+    }
   } finally {
     await store.close();
   }

@@ -95,7 +95,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
       const code = exitCodeOf(result);
       context.exit(code);
       if (options.json === true) context.print(JSON.stringify({ ...outcomeJson(result), of: run.id }));
-      else await tellRun(result, { watch, code, store }, context);
+      else await tellRun(result, { watch, code, store, folder: storeFolder(context, options.store) }, context);
     } finally {
       await revived.close();
     }

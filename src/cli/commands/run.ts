@@ -66,7 +66,7 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
     const worse = before !== undefined && (await tellWorse(store, before, result, show === 'events', context));
     const ends = options.exitZero === true ? exitCodes.passed : worse && code === 0 ? exitCodes.failed : code;
     context.exit(ends);
-    if (show !== 'events') await tellRun(result, { watch, code: ends, store, forecast }, context);
+    if (show !== 'events') await tellRun(result, { watch, code: ends, store, forecast, folder }, context);
     await writeFiles(store, result, options, context);
   } finally {
     await opened.close();

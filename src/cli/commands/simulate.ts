@@ -2,14 +2,15 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import { runId } from '../../domain/ids.ts';
-import type { RunEfficiency } from '../../domain/run-efficiency.ts';
 import { realClock } from '../../platform/clock.ts';
 import { realFiles } from '../../platform/files.ts';
 import { isAlive, thisProcess } from '../../platform/process-identity.ts';
 import { defaultSpecification, PromptSpecificationManager } from '../../prompts/specification-manager.ts';
+import type { LiveState } from '../../reporters/terminal/live-state.ts';
 import type { BatchJob } from '../../run/batch-job.ts';
 import { BatchProcessor, type NewBatch } from '../../run/batch-processor.ts';
 import { openStore } from '../../store/open-store.ts';
+import type { Store } from '../../store/store.ts';
 import { checkBatchFile, writeBatchFile } from '../batch-files.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
@@ -20,6 +21,7 @@ import { placed } from '../place-provider-error.ts';
 import { listenForStop, playWatched, showFor } from '../play-watched.ts';
 import { readScenarios } from '../read-scenarios.ts';
 import { summaryText } from '../summary-text.ts';
+import { tellEnd } from '../tell-run.ts';
 
 interface SimulateOptions {
   readonly spec: string;
@@ -110,31 +112,39 @@ async function simulate(file: string, options: SimulateOptions, context: CliCont
       processor.run(created.batch_id, stage),
     );
     if (options.output !== undefined) await writeBatchFile(options.output, runId(job.batch_id), store, context);
-    await tell(processor, job, watch.state.efficiency, options, context);
+    await tell({ processor, store, job, state: watch.state }, options, context);
   } finally {
     await store.close();
   }
 }
 
+interface Played {
+  readonly processor: BatchProcessor;
+  readonly store: Store;
+  readonly job: BatchJob;
+  readonly state: LiveState;
+}
+
 async function tell(
-  processor: BatchProcessor,
-  job: BatchJob,
-  efficiency: RunEfficiency | undefined,
+  { processor, store, job, state: { efficiency, stop } }: Played,
   options: SimulateOptions,
   context: CliContext,
 ): Promise<void> {
   const summary = await processor.summary(job.batch_id);
   const complete = job.status === 'completed';
-  if (options.json === true) context.print(JSON.stringify({ ...job, summary, efficiency }));
-  else {
-    context.print(`batch ${job.batch_id}\n${summaryText(summary, complete ? efficiency : undefined)}`);
-    if (options.output !== undefined) context.print(`written    ${options.output}`);
-    if (!complete) context.print(`${job.error_message ?? 'Stopped.'} Go on with: parlane resume ${job.batch_id}`);
+  const totals = { planned: summary.planned, ...summary.counts };
+  const need = stop?.need === undefined ? {} : { need: stop.need };
+  const end = { run: runId(job.batch_id), totals, complete, ...need };
+  const code = exitCodeOf(end);
+  context.exit(code);
+  if (options.json === true) {
+    context.print(JSON.stringify({ ...job, summary, efficiency }));
+    return;
   }
-  const { passed, failed, errors, skipped, aborted } = summary.counts;
-  context.exit(
-    exitCodeOf({ totals: { planned: summary.planned, passed, failed, errors, skipped, aborted }, complete }),
-  );
+  context.print(`batch ${job.batch_id}\n${summaryText(summary, complete ? efficiency : undefined)}`);
+  if (options.output !== undefined) context.print(`written    ${options.output}`);
+  if (!complete) context.print(job.error_message ?? 'Stopped.');
+  await tellEnd(end, { code, store, folder: storeFolder(context, options.store) }, context);
 }
 
 export function define(command: Command, context: CliContext): void {

@@ -31,6 +31,7 @@ describe('the summary after a run', () => {
     expectedMs: 90_000,
     command: 'npx parlane',
     comparable: true,
+    again: 'retry --run 42',
     ...more,
   });
 
@@ -58,12 +59,24 @@ describe('the summary after a run', () => {
   it('names the command that continues a stopped run, and what was left', () => {
     const stopped = { ...state, complete: false, stop: { reason: 'budget', until: undefined } as const, planned: 790 };
     const lines = summaryLines(
-      input({ state: stopped, exitCode: 3, width: 120, resumeCommand: 'npx parlane resume 42' }),
+      input({ state: stopped, exitCode: 3, width: 100, resume: 'resume 42', comparable: false }),
     );
-    expect(text(lines)).toContain(
-      'Stopped: the budget is used up. 10 cases left, nothing lost.  Continue:  npx parlane resume 42',
+    expect(text(lines)).toContain('Stopped: the budget is used up. 10 cases left, nothing lost.\n');
+    expect(lines.slice(-4)).toEqual([
+      'Continue      npx parlane resume 42',
+      'Look closer   npx parlane show 14',
+      'Report        npx parlane export 42 --format html',
+      '(exit code 3: incomplete: can be resumed)',
+    ]);
+  });
+
+  it('neither cuts nor breaks a command, however narrow the terminal, and says where the runs are kept', () => {
+    const run = '20261116-031542-9710';
+    const lines = summaryLines(
+      input({ state: { ...state, run }, width: 30, resume: `resume ${run}`, flags: '--store elsewhere' }),
     );
-    expect(lines.at(-1)).toBe('(exit code 3: incomplete: can be resumed)');
+    expect(lines).toContain(`Continue      npx parlane resume ${run} --store elsewhere`);
+    expect(lines).toContain(`Report        npx parlane export ${run} --format html --store elsewhere`);
   });
 
   it('stays within the terminal in colour too', () => {

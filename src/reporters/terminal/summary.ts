@@ -1,32 +1,18 @@
-import { caseNumber } from '../../domain/ids.ts';
-import { budgetFlag, counted, duration, money } from '../../domain/measures.ts';
+import { counted, duration, money } from '../../domain/measures.ts';
 import { efficiencyWords } from '../efficiency-words.ts';
 import { laneLabel } from '../lane-label.ts';
+import { type ClosingInput, closingLines } from './closing-lines.ts';
 import { stopWords } from './live-frame.ts';
-import type { FailureNote, LiveLane, LiveState } from './live-state.ts';
-import { statusWord } from './panels.ts';
+import type { LiveLane, LiveState } from './live-state.ts';
 import { plainStyle, type Style } from './style.ts';
-import { clamp, cut, fill, singleLine, textWidth, wrap } from './text-width.ts';
+import { clamp, wrap } from './text-width.ts';
 
 /** What the last screen of a run is made of. */
-export interface SummaryInput {
-  readonly state: LiveState;
-  readonly width: number;
-  readonly style?: Style;
-  readonly labels?: Readonly<Record<string, string>>;
+export interface SummaryInput extends ClosingInput {
   /** What the forecast said the run would take. */
   readonly expectedMs?: number;
   /** What the forecast said it would cost. */
   readonly expectedUsdMicros?: number;
-  readonly exitCode: number;
-  /** How the person calls the program, for the next steps: `npx parlane`. */
-  readonly command?: string;
-  /** There is a run to compare it with. */
-  readonly comparable?: boolean;
-  /** What continues this run, when it was stopped. */
-  readonly resumeCommand?: string;
-  /** Longest list of failures. */
-  readonly failures?: number;
 }
 
 function totals(state: LiveState, style: Style): string {
@@ -88,83 +74,12 @@ function closeness({ state: { complete, efficiency }, labels }: SummaryInput): s
   return complete === false || efficiency === undefined ? [] : [`${efficiencyWords(efficiency, labels)}.`];
 }
 
-function failureLines(input: SummaryInput, style: Style): string[] {
-  const { state, width } = input;
-  const labels = input.labels ?? {};
-  const most = input.failures ?? 20;
-  const shown = [...state.failures].sort((a, b) => a.index - b.index).slice(0, most);
-  const widest = (pick: (failure: FailureNote) => string, limit: number): number =>
-    Math.min(limit, Math.max(0, ...shown.map((failure) => textWidth(pick(failure)))));
-  const number = ({ index }: FailureNote): string => `#${caseNumber(index)}`;
-  const name = (failure: FailureNote): string => singleLine(failure.name);
-  // On a narrow screen the reason is worth more than the lane.
-  const lane = (failure: FailureNote): string =>
-    failure.lane === undefined || width < 100 ? '' : `${laneLabel(failure.lane, labels)}  `;
-  const [numbers, names, lanes] = [
-    widest(number, 8),
-    widest(name, Math.floor(width * 0.35)),
-    widest(lane, Math.floor(width * 0.2)),
-  ];
-  const room = width - 2 - 8 - numbers - 1 - names - 2 - lanes;
-  const lines = shown.map((failure) => {
-    const reason = cut(singleLine(failure.reason), Math.max(10, room));
-    return `  ${style.bad(statusWord(failure))}  ${fill(number(failure), numbers)} ${fill(name(failure), names)}  ${fill(lane(failure), lanes)}${reason}`.trimEnd();
-  });
-  const more = state.failureCount - shown.length;
-  if (more > 0) lines.push(`  and ${more} more`);
-  return lines.length === 0 ? [] : ['', ...lines];
-}
-
-/** What one can do next, in two columns where there is room. */
-function nextSteps(input: SummaryInput, style: Style): string[] {
-  const { command, state, width } = input;
-  if (command === undefined) return [];
-  const failure = state.failures.at(0);
-  const steps: [string, string][] = [];
-  if (failure !== undefined) steps.push(['Look closer', `${command} show ${caseNumber(failure.index)}`]);
-  steps.push(['Report', `${command} export ${state.run} --format html`]);
-  if (state.failed > 0) steps.push(['Run it again', `${command} run --failed`]);
-  else if (state.errors > 0) steps.push(['Run it again', `${command} run --errors`]);
-  if (input.comparable === true) steps.push(['Compare', `${command} compare`]);
-  const cells = steps.map(([what, how]) => `${what.padEnd(14)}${how}`);
-  const wide = Math.max(...cells.map(textWidth)) + 3;
-  if (wide * 2 > width) return ['', ...cells.map((cell) => style.faint(cell))];
-  const lines: string[] = [];
-  for (let at = 0; at < cells.length; at += 2)
-    lines.push(`${fill(cells[at] ?? '', wide)}${cells[at + 1] ?? ''}`.trimEnd());
-  return ['', ...lines.map((line) => style.faint(line))];
-}
-
-/** What an exit code means, in the words of the documentation. */
-function exitWords(code: number, { errors, ownErrors }: LiveState): string {
-  switch (code) {
-    case 0:
-      return 'everything passed';
-    case 1:
-      return 'a bug in Parlane';
-    case 2:
-      return 'bad usage, config or input: nothing was run, nothing was spent';
-    case 3:
-      return 'incomplete: can be resumed';
-    case 4:
-      return `complete, but some cases ended in errors of ${ownErrors >= errors ? 'their checks or code' : 'a provider'}`;
-    case 100:
-      return 'some checks failed';
-    case 130:
-      return 'stopped at once';
-    default:
-      return 'as set by an option';
-  }
-}
-
 function stopped(input: SummaryInput): string[] {
   const { state } = input;
   if (state.complete !== false && state.stop === undefined) return [];
   const why = stopWords(state);
   const left = state.planned - state.passed - state.failed - state.errors - state.skipped;
-  const more = state.stop?.need === undefined ? '' : ` --budget ${budgetFlag(state.stop.need.enoughUsdMicros)}`;
-  const resume = input.resumeCommand === undefined ? '' : `  Continue:  ${input.resumeCommand}${more}`;
-  return [`Stopped${why === '' ? '' : `: ${why}`}. ${counted(left, 'case')} left, nothing lost.${resume}`];
+  return [`Stopped${why === '' ? '' : `: ${why}`}. ${counted(left, 'case')} left, nothing lost.`];
 }
 
 /** The summary after a run: numbers, expected against actual, failures, next steps, exit code. */
@@ -175,10 +90,6 @@ export function summaryLines(input: SummaryInput): string[] {
     ...expectation(input).flatMap((line) => wrap(line, input.width)),
     ...closeness(input).flatMap((line) => wrap(line, input.width)),
     ...stopped(input).flatMap((line) => wrap(line, input.width).map((part) => style.warn(part))),
-    ...failureLines(input, style),
-    ...nextSteps(input, style),
   ];
-  if (input.exitCode !== 0)
-    lines.push(style.faint(`(exit code ${input.exitCode}: ${exitWords(input.exitCode, input.state)})`));
-  return lines.map((line) => clamp(line, input.width));
+  return [...lines.map((line) => clamp(line, input.width)), ...closingLines(input)];
 }
