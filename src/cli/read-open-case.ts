@@ -1,6 +1,7 @@
 /** A case of a run that is going on, as `show` would show it: its row, or what is journaled of it so far. */
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseNumber, type RunId } from '../domain/ids.ts';
+import { columnAt } from '../reporters/column-label.ts';
 import type { CaseReader } from '../reporters/terminal/case-desk.ts';
 import type { Style } from '../reporters/terminal/style.ts';
 import { transcriptLines } from '../reporters/terminal/transcript.ts';
@@ -21,10 +22,13 @@ export const openCaseReader =
     const run = await findRun(store, runOf());
     const row = (await storedRow(run, index))?.row;
     const ended = row !== undefined && row.provisional !== true;
-    const lines = transcriptLines(ended ? row : await soFar(run, index), {
+    const shown = ended ? row : await soFar(run, index);
+    const column = columnAt(await run.columns(), shown.column);
+    const lines = transcriptLines(shown, {
       width,
       style,
       unfold,
+      ...(column === undefined ? {} : { column }),
       ...(ended ? {} : { unfinished: 'running' }),
       unfoldBy: 'u',
     });

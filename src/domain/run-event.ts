@@ -1,3 +1,4 @@
+import type { Column } from './case.ts';
 import type { CaseIndex, EpochMillis, RunId, UsdMicros } from './ids.ts';
 import type { LaneEvent } from './lane.ts';
 import type { Row, RowStatus } from './row.ts';
@@ -42,7 +43,14 @@ export type RunEvent =
       readonly planned: number;
       readonly resumed: boolean;
     }
-  | { readonly type: 'case-start'; readonly index: CaseIndex; readonly name: string; readonly at: EpochMillis }
+  | {
+      readonly type: 'case-start';
+      readonly index: CaseIndex;
+      readonly name: string;
+      readonly at: EpochMillis;
+      /** What is tested. Told while it happens; neither stored nor written as JSON, where rows name their column. */
+      readonly column?: Column;
+    }
   | {
       readonly type: 'case-progress';
       readonly index: CaseIndex;

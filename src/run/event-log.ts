@@ -12,6 +12,10 @@ export type RunObserver = (event: RunEvent) => void;
 const chunk = 128;
 
 const forStore = (event: RunEvent): StoredEvent => {
+  if (event.type === 'case-start') {
+    const { column: _, ...rest } = event;
+    return rest;
+  }
   if (event.type !== 'case-end') return event;
   const { row: _, ...rest } = event;
   return rest;

@@ -275,7 +275,8 @@ class RunExecution {
     if (serial) this.#lanes.openCase?.(one.index, one.serial === true ? 'phase' : 'gate');
     try {
       const history = this.#begun.has(one.index) ? await this.#run.history(one.index) : emptyHistory;
-      this.#events.emit({ type: 'case-start', index: one.index, name: one.name, at: clock.now() });
+      const { index, name, column } = one;
+      this.#events.emit({ type: 'case-start', index, name, at: clock.now(), column });
       const end = await runCase(one, {
         desk: this.#desk,
         runners,

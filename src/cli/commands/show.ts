@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import { isObject, type Json } from '../../domain/json.ts';
+import { columnAt } from '../../reporters/column-label.ts';
 import { conversationOf } from '../../reporters/conversation-view.ts';
 import { plainStyle, styleFor } from '../../reporters/terminal/style.ts';
 import { safeLines } from '../../reporters/terminal/text-width.ts';
@@ -72,10 +73,12 @@ async function shownLines(found: FoundCase, options: ShowOptions, context: CliCo
   const { run, row } = found;
   if (options.raw === true) return rawLines(await run.steps(row.index));
   const turn = turnOf(options.turn, found);
+  const column = columnAt(await run.columns(), row.column);
   return transcriptLines(row, {
     width: Math.max(40, context.terminal.columns),
     style: options.plain === true ? plainStyle : styleFor({ isTTY: context.terminal.isTTY, env: context.env }),
     called: found.shown,
+    ...(column === undefined ? {} : { column }),
     ...(found.shown.includes('f') || found.unfinished !== undefined ? {} : { command: 'npx parlane' }),
     ...(found.unfinished === undefined ? {} : { unfinished: found.unfinished }),
     ...(options.unfold === true ? { unfold: true } : {}),

@@ -22,6 +22,10 @@ function briefRow(row: Row): object {
 
 function lineOf(event: RunEvent, options: JsonEventsOptions): object {
   if (event.type === 'run-start') return { version: jsonEventsVersion, ...event };
+  if (event.type === 'case-start') {
+    const { column: _column, ...rest } = event;
+    return rest;
+  }
   if (event.type !== 'case-end') return event;
   const row = options.redact?.(event.row) ?? event.row;
   return { ...event, row: options.brief === true ? briefRow(row) : row };

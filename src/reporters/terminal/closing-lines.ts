@@ -1,6 +1,6 @@
 /** What stands under the numbers of a run: what did not pass, what one can do next, what the process ends with. */
 import { caseNumber } from '../../domain/ids.ts';
-import { laneLabel } from '../lane-label.ts';
+import { testedBy } from '../column-label.ts';
 import type { FailureNote, LiveState } from './live-state.ts';
 import { statusWord } from './panels.ts';
 import { plainStyle, type Style } from './style.ts';
@@ -35,18 +35,20 @@ function failureLines(input: ClosingInput, style: Style): string[] {
     Math.min(limit, Math.max(0, ...shown.map((failure) => textWidth(pick(failure)))));
   const number = ({ index }: FailureNote): string => `#${caseNumber(index)}`;
   const name = (failure: FailureNote): string => singleLine(failure.name);
-  // On a narrow screen the reason is worth more than the lane.
-  const lane = (failure: FailureNote): string =>
-    failure.lane === undefined || width < 100 ? '' : `${laneLabel(failure.lane, labels)}  `;
-  const [numbers, names, lanes] = [
+  // On a narrow screen the reason is worth more than what was tested.
+  const tested = (failure: FailureNote): string => (width < 100 ? '' : testedBy(state, failure, labels));
+  const [numbers, names, columns] = [
     widest(number, 8),
     widest(name, Math.floor(width * 0.35)),
-    widest(lane, Math.floor(width * 0.2)),
+    widest(tested, Math.floor(width * 0.2)),
   ];
-  const room = width - 2 - 8 - numbers - 1 - names - 2 - lanes;
+  const room = width - 2 - 8 - numbers - 1 - names - 2 - (columns === 0 ? 0 : columns + 2);
+  // Without a terminal's width nothing is cut, and a long prompt widens no other line.
+  const column = (failure: FailureNote): string =>
+    Number.isFinite(width) ? fill(tested(failure), columns) : tested(failure).padEnd(Math.min(columns, 40));
   const lines = shown.map((failure) => {
     const reason = cut(singleLine(failure.reason), Math.max(10, room));
-    return `  ${style.bad(statusWord(failure))}  ${fill(number(failure), numbers)} ${fill(name(failure), names)}  ${fill(lane(failure), lanes)}${reason}`.trimEnd();
+    return `  ${style.bad(statusWord(failure))}  ${fill(number(failure), numbers)} ${fill(name(failure), names)}  ${columns === 0 ? '' : `${column(failure)}  `}${reason}`.trimEnd();
   });
   const more = state.failureCount - shown.length;
   if (more > 0) lines.push(`  and ${more} more`);

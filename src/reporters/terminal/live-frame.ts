@@ -102,7 +102,7 @@ function liveLine(input: FrameInput, style: Style): string[] {
 function lastFailure(input: FrameInput, style: Style): string[] {
   const failure = input.state.failures.at(-1);
   if (failure === undefined) return [];
-  const text = cut(failureText(failure, input.labels ?? noLabels), input.width - 14);
+  const text = cut(failureText(failure, input.state, input.labels ?? noLabels), input.width - 14);
   return [`${style.faint('last')}   ${style.bad(statusWord(failure))} ${text}`];
 }
 

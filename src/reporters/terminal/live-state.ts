@@ -8,6 +8,7 @@
  * 2. Time comes from the events only.
  * 3. Foreign text is stored as it came; whoever shows it cleans it.
  */
+import type { Column } from '../../domain/case.ts';
 import type { CaseIndex, EpochMillis, LaneKey } from '../../domain/ids.ts';
 import type { LaneEvent } from '../../domain/lane.ts';
 import type { Resource } from '../../domain/reply.ts';
@@ -62,6 +63,9 @@ export interface EndedCase {
   readonly index: CaseIndex;
   readonly name: string;
   readonly status: RowStatus;
+  /** Position of the column that it tested. */
+  readonly column: number;
+  /** Whom it called last. */
   readonly lane: LaneKey | undefined;
 }
 
@@ -92,6 +96,8 @@ export interface LiveState {
   unknownPrices: number;
   readonly lanes: Map<LaneKey, LiveLane>;
   readonly live: Map<CaseIndex, LiveCase>;
+  /** What is tested, by position, as far as it has begun. */
+  readonly columns: Map<number, Column>;
   /** The latest ones, oldest first; `failureCount` tells how many there were. */
   readonly failures: FailureNote[];
   failureCount: number;
@@ -130,6 +136,7 @@ export function liveState(): LiveState {
     unknownPrices: 0,
     lanes: new Map(),
     live: new Map(),
+    columns: new Map(),
     failures: [],
     failureCount: 0,
     ended: [],
@@ -289,8 +296,8 @@ function noteFailure(state: LiveState, row: Row, ended: EndedCase): void {
 const ownCodes: ReadonlySet<string> = new Set(['unknown-assertion', 'transform', 'code', 'grading']);
 
 function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void {
-  const { index, name, status } = event.row;
-  const ended = { index, name, status, lane: state.live.get(event.index)?.lane };
+  const { index, name, status, column } = event.row;
+  const ended = { index, name, status, column, lane: state.live.get(event.index)?.lane };
   keep(state.ended, ended, keptEnded);
   state.live.delete(event.index);
   state.completed = event.completed;
@@ -344,6 +351,7 @@ export function reduceLive(state: LiveState, event: RunEvent): void {
       return;
     case 'case-start':
       state.live.set(event.index, { name: event.name, startedAt: event.at, note: '', lane: undefined });
+      if (event.column !== undefined) state.columns.set(event.column.position, event.column);
       return;
     case 'case-progress': {
       const live = state.live.get(event.index);

@@ -1,6 +1,7 @@
 /** The lists below the lanes: failures, cases, warnings, keys. Each in at most `room` lines. */
 import { type CaseIndex, caseNumber } from '../../domain/ids.ts';
 import { clock, counted, duration } from '../../domain/measures.ts';
+import { testedBy } from '../column-label.ts';
 import { laneLabel } from '../lane-label.ts';
 import { caseKeys, type KeyBinding, keyNames, markedIn, type Panel, viewKeys } from './keymap.ts';
 import type { EndedCase, FailureNote, LiveState } from './live-state.ts';
@@ -33,9 +34,11 @@ export function listedCases(state: LiveState): { failures: CaseIndex[]; cases: C
 /** `FAILED` is a wrong answer, `ERROR` is none. */
 export const statusWord = (failure: FailureNote): string => (failure.status === 'failed' ? 'FAILED' : 'ERROR ');
 
-export function failureText(failure: FailureNote, labels: PanelInput['labels']): string {
-  const lane = failure.lane === undefined ? '' : ` (${laneLabel(failure.lane, labels)})`;
-  return `#${caseNumber(failure.index)} ${singleLine(failure.name)}${lane}: ${singleLine(failure.reason)}`;
+const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
+
+export function failureText(failure: FailureNote, state: LiveState, labels: PanelInput['labels']): string {
+  const tested = inBrackets(testedBy(state, failure, labels));
+  return `#${caseNumber(failure.index)} ${singleLine(failure.name)}${tested}: ${singleLine(failure.reason)}`;
 }
 
 /** The part of a list that is shown: so many lines, the marked one among them. */
@@ -68,7 +71,7 @@ function failurePanel(input: PanelInput, room: number): string[] {
     .map((each) => ({
       index: each.index,
       word: input.style.bad(statusWord(each)),
-      text: failureText(each, input.labels),
+      text: failureText(each, input.state, input.labels),
     }))
     .reverse();
   return caseList(lines, `${counted(failureCount, 'case')} not passed, the latest first; enter opens`, input, room);
@@ -76,16 +79,16 @@ function failurePanel(input: PanelInput, room: number): string[] {
 
 function casePanel(input: PanelInput, room: number): string[] {
   const { state, style, labels } = input;
-  const lane = (key: EndedCase['lane']): string => (key === undefined ? '' : ` (${laneLabel(key, labels)})`);
   const running = [...state.live.entries().take(mostRunning)].map(([index, live]): ListedLine => {
     const note = live.note === '' ? '' : `  ${singleLine(live.note)}`;
+    const called = live.lane === undefined ? '' : inBrackets(laneLabel(live.lane, labels));
     const took = duration(state.now - live.startedAt);
-    const text = `#${caseNumber(index)} ${singleLine(live.name)}${lane(live.lane)}  ${took}${note}`;
+    const text = `#${caseNumber(index)} ${singleLine(live.name)}${called}  ${took}${note}`;
     return { index, word: style.mark('running'), text };
   });
   const ended = state.ended.map((each): ListedLine => {
     const word = fill(each.status, 7);
-    const text = `#${caseNumber(each.index)} ${singleLine(each.name)}${lane(each.lane)}`;
+    const text = `#${caseNumber(each.index)} ${singleLine(each.name)}${inBrackets(testedBy(state, each, labels))}`;
     return { index: each.index, word: each.status === 'passed' ? style.good(word) : style.bad(word), text };
   });
   const lines = [...running, ...ended.reverse()];

@@ -27,6 +27,8 @@ export interface TranscriptOptions {
   readonly unfold?: boolean;
   /** Only this turn. */
   readonly turn?: number;
+  /** What was tested, in words. */
+  readonly column?: string;
   /** What people call the case, where that is not its number: `18f1`. */
   readonly called?: string;
   /** Leave out to print no suggestion. */
@@ -55,6 +57,9 @@ function heading(row: Row, view: ConversationView | undefined, options: Transcri
   if (view !== undefined && view.endedBy !== '') parts.push(view.endedBy.replaceAll('_', ' '));
   return parts.join('   ');
 }
+
+const columnLines = ({ column, width }: TranscriptOptions, style: Style): string[] =>
+  column === undefined ? [] : [style.faint(cut(column, width))];
 
 function argumentWords(tool: ToolView): string {
   try {
@@ -203,6 +208,7 @@ export function transcriptLines(row: Row, options: TranscriptOptions): string[] 
     row.status === 'error' ? safeLines(failureReason(row)).map((line) => style.warn(`ERROR   ${line}`)) : [];
   const lines = [
     heading(row, view, options, style),
+    ...columnLines(options, style),
     ...(view === undefined ? promptLines(row, options, style) : conversationLines(view, checks, options, style)),
     ...reason,
     ...checkLines(row, options, style),
