@@ -36,6 +36,9 @@ export interface ModelCall {
   readonly timeoutMs?: Millis;
 }
 
+/** Whether the effect with this path grades a case: whatever the case itself does has other paths. */
+export const isGrading = (path: string): boolean => /^(grade|compare)\//.test(path);
+
 /**
  * Everything a case may do to the world. Each effect has a path that is fixed when it is issued
  * (`turn/agent/round/position`, `grade/<i>/<n>`), so that parallel effects replay in any order of completion.

@@ -91,6 +91,8 @@ export type LaneEvent =
       readonly call: number;
       readonly index: CaseIndex;
       readonly at: EpochMillis;
+      /** Made to grade what the case did, not by the case itself. */
+      readonly closing?: true;
     }
   | {
       readonly type: 'call-start';

@@ -1,8 +1,9 @@
-import type { LaneKey } from '../domain/ids.ts';
+import type { LaneKey, UsdMicros } from '../domain/ids.ts';
 import type { SeededRandom } from '../domain/seeded-random.ts';
 import type { SimCall, SimCase } from '../sim/workload.ts';
 import { nameKey, type PastCall, type PastCases, type PastChain } from './past-cases.ts';
 import type { GuessedCall, PlannedCase, PlannedLane } from './planned-work.ts';
+import { type Price, repeatCase } from './repeat-case.ts';
 
 /** One way the run may go: the same lanes and cases, another draw of everything unknown. */
 export interface World {
@@ -23,10 +24,8 @@ export interface World {
 export interface DrawnCase {
   readonly work: SimCase;
   readonly from: 'name' | 'family' | 'guess';
-  /** The cost of the past case it goes by; undefined for guesses, null when unknown. */
-  readonly pastCost: number | null | undefined;
-  /** The same case on the same models: what it cost then is worth more than a price list. */
-  readonly unchanged: boolean;
+  /** What each call costs; undefined when nobody knows. */
+  readonly costs: readonly (UsdMicros | undefined)[];
 }
 
 /** Without better knowledge: the time to the first token, then about eighty a second. */
@@ -78,13 +77,6 @@ export function newWorld(
   };
 }
 
-/** The same case on other models: the lanes of then, in order of appearance, become those planned now. */
-function laneNow(chain: PastChain, planned: PlannedCase): (lane: LaneKey) => LaneKey {
-  const then = [...new Set(chain.calls.map(({ lane }) => lane))];
-  const now = [...new Set([planned.lane, ...planned.guess.map(({ lane }) => lane)])];
-  return (lane) => now[then.indexOf(lane)] ?? lane;
-}
-
 /** Mean weight of the guessed calls: what the plan knows of a case's size. */
 const guessedInput = ({ guess }: PlannedCase): number =>
   guess.length === 0 ? 0 : guess.reduce((sum, { inputTokens }) => sum + inputTokens, 0) / guess.length;
@@ -102,30 +94,52 @@ export function guessedWeights(cases: Iterable<PlannedCase>, past: PastCases): R
   return new Map([...sums].map(([family, { total, count }]) => [family, total / count]));
 }
 
+/** Everything that a draw is made with, beside the case. */
+export interface Setting {
+  readonly past: PastCases;
+  readonly lanes: readonly PlannedLane[];
+  readonly at: ReadonlyMap<LaneKey, number>;
+  readonly price: Price;
+  readonly world: World;
+}
+
+interface PricedCall {
+  readonly call: SimCall;
+  readonly cost: UsdMicros | undefined;
+}
+
+/** Undefined when one of its lanes is none of the plan's. */
 function repeat(
   chain: PastChain,
   planned: PlannedCase,
-  lanes: readonly PlannedLane[],
-  at: ReadonlyMap<LaneKey, number>,
-  world: World,
-  weight: number,
-): SimCase | undefined {
-  const calls: SimCall[] = [];
-  const move = laneNow(chain, planned);
-  for (const call of chain.calls) {
-    const key = move(call.lane);
+  setting: Setting,
+  from: 'name' | 'family',
+): PricedCall[] | undefined {
+  const { lanes, at, price, world } = setting;
+  const usual = from === 'name' ? undefined : world.weights.get(planned.family);
+  const weight = usual === undefined || usual === 0 ? 1 : guessedInput(planned) / usual;
+  const { calls, added } = repeatCase(chain, planned, price);
+  // The same case on the same models: what it cost then is worth more than a price list.
+  const unchanged = from === 'name' && calls.every(({ past, lane }) => lane === past.lane);
+  const repeated: PricedCall[] = [];
+  for (const { past, lane: key, usage, paid } of calls) {
     const lane = at.get(key);
     if (lane === undefined) return undefined;
-    calls.push({
+    const [input, output] = [usage.inputTokens * weight, usage.outputTokens];
+    const call = {
       lane,
-      latencyMs: world.latency(key, call) * world.drift,
-      gapMs: call.gapMs,
-      input: (call.usage?.inputTokens ?? chain.inputTokens) * weight,
-      output: call.usage?.outputTokens ?? chain.outputTokens,
+      latencyMs: world.latency(key, past) * world.drift,
+      gapMs: past.gapMs,
+      input,
+      output,
       maxOutput: mostOutput(lanes[lane]),
-    });
+    };
+    const listed = price(key, { inputTokens: input, outputTokens: output });
+    // What another model was paid says nothing about this one.
+    const known = key === past.lane ? paid : undefined;
+    repeated.push({ call, cost: unchanged ? (known ?? listed) : (listed ?? known) });
   }
-  return { calls, expected: planned.expectedCalls ?? calls.length };
+  return [...repeated, ...guessed(added, setting)];
 }
 
 /** A conversation may be longer or shorter than guessed, to and fro between its two sides; what closes it comes once. */
@@ -139,38 +153,33 @@ function guessedChain({ guess: all }: PlannedCase, world: World): GuessedCall[] 
   return [...drawn, ...all.filter(({ closing }) => closing === true)].filter((call) => call !== undefined);
 }
 
-function guess(
-  planned: PlannedCase,
-  lanes: readonly PlannedLane[],
-  at: ReadonlyMap<LaneKey, number>,
-  world: World,
-): SimCase {
-  const calls: SimCall[] = [];
-  for (const call of guessedChain(planned, world)) {
-    const lane = at.get(call.lane);
+function guessed(all: readonly GuessedCall[], { lanes, at, price, world }: Setting): PricedCall[] {
+  const calls: PricedCall[] = [];
+  for (const { lane: key, inputTokens, outputTokens } of all) {
+    const lane = at.get(key);
     if (lane === undefined) continue;
     const latency = lanes[lane]?.latency;
-    const median = latency?.medianMs ?? guessedLatency(call.outputTokens) * world.latencyFactor;
-    calls.push({
+    const median = latency?.medianMs ?? guessedLatency(outputTokens) * world.latencyFactor;
+    const call = {
       lane,
       latencyMs: world.random.lognormal(median, latency?.sigma ?? 0.4),
       gapMs: 0,
-      input: call.inputTokens,
-      output: call.outputTokens,
+      input: inputTokens,
+      output: outputTokens,
       maxOutput: mostOutput(lanes[lane]),
-    });
+    };
+    calls.push({ call, cost: price(key, { inputTokens, outputTokens }) });
   }
-  return { calls, expected: planned.expectedCalls ?? planned.guess.length };
+  return calls;
+}
+
+function drawn(calls: readonly PricedCall[], from: DrawnCase['from'], expected: number): DrawnCase {
+  return { work: { calls: calls.map(({ call }) => call), expected }, from, costs: calls.map(({ cost }) => cost) };
 }
 
 /** Draws how one case goes: as it went before, as one of its kind went, or as the plan guesses. */
-export function drawCase(
-  planned: PlannedCase,
-  past: PastCases,
-  lanes: readonly PlannedLane[],
-  at: ReadonlyMap<LaneKey, number>,
-  world: World,
-): DrawnCase {
+export function drawCase(planned: PlannedCase, setting: Setting): DrawnCase {
+  const { past, world } = setting;
   const name = nameKey(planned.family, planned.name);
   const sources = [
     ['name', name, past.byName.get(name)],
@@ -180,15 +189,11 @@ export function drawCase(
     if (chains === undefined || chains.length === 0) continue;
     // One memory of a case is one draw: now and then it goes as others of its kind did.
     if (from === 'name' && world.random.next() * (chains.length + 1) >= chains.length) continue;
-    const usual = from === 'name' ? undefined : world.weights.get(planned.family);
-    const weight = usual === undefined || usual === 0 ? 1 : guessedInput(planned) / usual;
     const memory = world.memory(key, chains);
     const chain = memory[world.random.below(memory.length)];
-    const work = chain === undefined ? undefined : repeat(chain, planned, lanes, at, world, weight);
-    if (chain === undefined || work === undefined) continue;
-    const move = laneNow(chain, planned);
-    const unchanged = from === 'name' && chain.calls.every(({ lane }) => move(lane) === lane);
-    return { work, from, pastCost: chain.costUsdMicros, unchanged };
+    const calls = chain === undefined ? undefined : repeat(chain, planned, setting, from);
+    if (calls !== undefined) return drawn(calls, from, planned.expectedCalls ?? calls.length);
   }
-  return { work: guess(planned, lanes, at, world), from: 'guess', pastCost: undefined, unchanged: false };
+  const calls = guessed(guessedChain(planned, world), setting);
+  return drawn(calls, 'guess', planned.expectedCalls ?? planned.guess.length);
 }

@@ -149,6 +149,62 @@ describe('a forecast', () => {
     expect(lanes.map(({ tokens }) => tokens.likely)).toEqual([910, 110]);
   });
 
+  describe('of cases whose graders are others than before', () => {
+    const call = { gapMs: 0, latencyMs: 1000, usage: { inputTokens: 100, outputTokens: 20 } };
+    const body = [fast, strict, fast].map((key) => ({ ...call, lane: key }));
+    const graded = (key: typeof fast) => ({ ...call, lane: key, closing: true as const });
+    const guess = [fast, strict].map((key) => ({ lane: key, inputTokens: 10, outputTokens: 10 }));
+    const grader = (key: typeof fast) => ({ lane: key, inputTokens: 500, outputTokens: 80, closing: true as const });
+    const callsOf = (past: readonly (typeof body)[number][], closing: readonly ReturnType<typeof grader>[]) => {
+      const chain = { calls: past, inputTokens: 100, outputTokens: 20, costUsdMicros: 120 * past.length };
+      const planned = { lane: fast, family: 'desk', name: 'talk', guess: [...guess, ...closing] };
+      const { lanes, costUsdMicros } = forecastRun({
+        cases: [planned],
+        lanes: [lane(fast), lane(strict), lane(judge)],
+        past: {
+          byName: new Map([[nameKey('desk', 'talk'), [chain]]]),
+          byFamily: new Map([['desk', [chain]]]),
+          seen: 1,
+        },
+      });
+      return [...lanes.map(({ calls }) => calls.likely), costUsdMicros?.likely];
+    };
+
+    it('has the calls of a grader that there was not', () => {
+      expect(callsOf(body, [grader(judge)])).toEqual([2, 1, 1, 3 * 120 + 580]);
+      expect(callsOf([...body, graded(judge)], [grader(judge), grader(judge)])).toEqual([2, 1, 2, 4 * 120 + 580]);
+    });
+
+    it('has none of a grader that there is no more', () => {
+      expect(callsOf([...body, graded(judge)], [])).toEqual([2, 1, 3 * 120]);
+    });
+
+    it('moves them to the grader that there is now', () => {
+      expect(callsOf([...body, graded(laneKey('sim:old'))], [grader(judge)])).toEqual([2, 1, 1, 4 * 120]);
+    });
+
+    it('tells a grader from an agent on the same lane', () => {
+      expect(callsOf(body, [grader(fast)])).toEqual([3, 1, 3 * 120 + 580]);
+      expect(callsOf([...body, graded(fast)], [grader(fast)])).toEqual([3, 1, 4 * 120]);
+    });
+  });
+
+  it('leaves a lane free that costs nothing, whatever the others cost', () => {
+    const calls = [fast, judge].map((key) => ({ lane: key, gapMs: 0, latencyMs: 1000 }));
+    const chain = { calls, inputTokens: 100, outputTokens: 20, costUsdMicros: 700 };
+    const past = { byName: new Map([[nameKey('p', 'case 0'), [chain]]]), byFamily: new Map([['p', [chain]]]), seen: 1 };
+    const { lanes } = forecastRun({ cases: prompts(fast, 1), lanes: [lane(fast), lane(judge, {}, 0)], past });
+    expect(lanes.map(({ costUsdMicros }) => costUsdMicros?.high)).toEqual([700, 0]);
+  });
+
+  it('does not take the price of another model for one that is unknown', () => {
+    const calls = [{ lane: fast, gapMs: 0, latencyMs: 1000 }];
+    const chain = { calls, inputTokens: 100, outputTokens: 20, costUsdMicros: 700 };
+    const past = { byName: new Map(), byFamily: new Map([['p', [chain]]]), seen: 1 };
+    const { price: _price, ...unpriced } = lane(strict);
+    expect(forecastRun({ cases: prompts(strict, 1), lanes: [unpriced], past }).costUsdMicros).toBeNull();
+  });
+
   it('lets requests fail as often as they did, and a silent server reject as it did', () => {
     const call = { lane: fast, gapMs: 0, latencyMs: 1000 };
     const chain = { calls: [call], inputTokens: 10, outputTokens: 10, costUsdMicros: null };
@@ -195,6 +251,17 @@ describe('past cases', () => {
       { lane: judge, gapMs: 200, latencyMs: 300 },
     ]);
     expect(chain).toMatchObject({ inputTokens: 150, outputTokens: 30, costUsdMicros: 900 });
+  });
+
+  it('know which calls graded a case, and learn nothing from one that was graded only', () => {
+    const collector = pastCases(() => 'desk');
+    const grading = call(2, judge, 1500, 1500, 1800).map((event) =>
+      event.type === 'call-queue' ? { ...event, closing: true as const } : event,
+    );
+    for (const event of [...call(1, fast, 0, 0, 1500), ...grading, end(), ...grading, end()]) collector.observe(event);
+    const { byFamily, seen } = collector.build();
+    expect(seen).toBe(1);
+    expect(byFamily.get('desk')?.[0]?.calls.map(({ closing }) => closing)).toEqual([undefined, true]);
   });
 
   it('learn nothing from errors', () => {

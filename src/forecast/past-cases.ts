@@ -19,6 +19,8 @@ export interface PastCall {
   /** The case's own work before this call: a tool, a webhook. */
   readonly gapMs: Millis;
   readonly latencyMs: Millis;
+  /** It graded the case. */
+  readonly closing?: true;
   /** What the provider counted for it; absent where it did not say: the chain's average stands for it. */
   readonly usage?: Usage;
 }
@@ -52,7 +54,7 @@ const [keptPerName, keptPerFamily] = [16, 400];
 
 interface OpenCase {
   readonly calls: PastCall[];
-  readonly open: Map<number, { readonly queuedAt: number; startedAt: number }>;
+  readonly open: Map<number, { readonly queuedAt: number; startedAt: number; readonly closing: boolean }>;
   lastEndAt: number;
 }
 
@@ -86,7 +88,8 @@ function endCall(one: OpenCase, { call, lane, at, usage }: CallEnded): void {
   // A call made beside another adds only what it takes longer.
   const beside = !isFirst && timing.queuedAt < one.lastEndAt;
   const latencyMs = beside ? Math.max(0, at - Math.max(one.lastEndAt, timing.startedAt)) : at - timing.startedAt;
-  one.calls.push({ lane, gapMs, latencyMs, ...(usage === undefined ? {} : { usage }) });
+  const closing = timing.closing ? { closing: true as const } : {};
+  one.calls.push({ lane, gapMs, latencyMs, ...closing, ...(usage === undefined ? {} : { usage }) });
   one.lastEndAt = Math.max(one.lastEndAt, at);
 }
 
@@ -111,7 +114,8 @@ export function pastCases(familyOf: (row: Row) => string | undefined): PastCases
     const one = cases.get(row.index);
     cases.delete(row.index);
     const answered = row.status === 'passed' || row.status === 'failed';
-    if (one === undefined || one.calls.length === 0 || !answered) return;
+    // A case that was only graded anew says nothing about how it goes.
+    if (one === undefined || !answered || one.calls.every(({ closing }) => closing === true)) return;
     const family = familyOf(row);
     if (family === undefined) return;
     const chain = chainOf(one, row);
@@ -123,7 +127,8 @@ export function pastCases(familyOf: (row: Row) => string | undefined): PastCases
     observe(event) {
       lanes.observe(event);
       if (event.type === 'call-queue') {
-        caseOf(event.index).open.set(event.call, { queuedAt: event.at, startedAt: event.at });
+        const closing = event.closing === true;
+        caseOf(event.index).open.set(event.call, { queuedAt: event.at, startedAt: event.at, closing });
       } else if (event.type === 'call-start') {
         const timing = caseOf(event.index).open.get(event.call);
         if (timing !== undefined) timing.startedAt = event.at;

@@ -6,6 +6,7 @@ import { type DrawnCase, drawCase, type World } from './draw-case.ts';
 import type { PastCases } from './past-cases.ts';
 import type { PastLane } from './past-lanes.ts';
 import type { PlannedCase, PlannedLane } from './planned-work.ts';
+import { listedPrices } from './repeat-case.ts';
 
 /** What one world came to, per lane and in all. */
 export interface WorldLane {
@@ -49,14 +50,13 @@ export function serverOf({ spec }: PlannedLane, seen?: PastLane): ServerSpec {
   };
 }
 
-function addCost(lane: WorldLane, price: UsdMicros | undefined | null): void {
-  lane.costUsdMicros =
-    lane.costUsdMicros === null || price === undefined || price === null ? null : lane.costUsdMicros + price;
+function addCost(lane: WorldLane, price: UsdMicros | undefined): void {
+  lane.costUsdMicros = lane.costUsdMicros === null || price === undefined ? null : lane.costUsdMicros + price;
 }
 
-function tally(drawn: DrawnCase, planned: readonly PlannedLane[], lanes: readonly WorldLane[]): void {
+function tally(drawn: DrawnCase, lanes: readonly WorldLane[]): void {
   const caseMs = drawn.work.calls.reduce((sum, call) => sum + call.gapMs + call.latencyMs, 0);
-  for (const call of drawn.work.calls) {
+  for (const [at, call] of drawn.work.calls.entries()) {
     const lane = lanes[call.lane];
     if (lane === undefined) continue;
     lane.calls++;
@@ -64,9 +64,7 @@ function tally(drawn: DrawnCase, planned: readonly PlannedLane[], lanes: readonl
     lane.mostCallsOfCase = Math.max(lane.mostCallsOfCase, drawn.work.calls.length);
     lane.tokens += call.input + call.output;
     lane.latencyMs += call.latencyMs;
-    const listed = planned[call.lane]?.price?.({ inputTokens: call.input, outputTokens: call.output });
-    const past = typeof drawn.pastCost === 'number' ? drawn.pastCost / drawn.work.calls.length : undefined;
-    addCost(lane, drawn.unchanged ? (past ?? listed) : (listed ?? past));
+    addCost(lane, drawn.costs[at]);
   }
 }
 
@@ -102,11 +100,12 @@ export function playWorld(
     mostCallsOfCase: 0,
   }));
   const sources = { name: 0, family: 0, guess: 0 };
+  const setting = { past, lanes: planned, at, price: listedPrices(planned), world };
   function* work() {
     for (const one of cases) {
-      const drawn = drawCase(one, past, planned, at, world);
+      const drawn = drawCase(one, setting);
       sources[drawn.from]++;
-      tally(drawn, planned, lanes);
+      tally(drawn, lanes);
       yield drawn.work;
     }
   }

@@ -17,6 +17,8 @@ export interface CallInput {
   readonly made?: number;
   /** Calls this case is expected to make in all. */
   readonly expected?: number;
+  /** It grades its case; told to observers. */
+  readonly closing?: true;
 }
 
 /** Positions of the resources in every per-resource array of the lanes. */

@@ -225,7 +225,7 @@ export class Scheduler {
       );
     }
     this.calls.set(call.id, call);
-    if (this.options.events) this.tell({ type: 'call-queue', lane: key, call: call.id, index: call.index, at: now });
+    if (this.options.events) this.tell(queued(key, input, now));
     if (lane.closedReason !== undefined)
       return this.finish(call, { type: 'lane-closed', reason: lane.closedReason }, now);
     if (!this.gate.admit(call)) {
@@ -356,4 +356,8 @@ export class Scheduler {
       { lane: key },
     );
   }
+}
+
+function queued(lane: LaneKey, { id, index, closing }: CallInput, at: number): LaneEvent {
+  return { type: 'call-queue', lane, call: id, index, at, ...(closing === true ? { closing } : {}) };
 }

@@ -1,5 +1,5 @@
 /** A project's forecast: its real cases and prompts, its lanes with their limits, and what earlier runs teach. */
-import type { Case, PromptCase } from '../domain/case.ts';
+import type { Case, ConversationCase, PromptCase } from '../domain/case.ts';
 import type { Forecast } from '../domain/forecast.ts';
 import type { LaneKey } from '../domain/ids.ts';
 import type { Provider } from '../domain/provider.ts';
@@ -45,7 +45,7 @@ export async function forecastProject(project: Project, options: ForecastOptions
   for await (const one of project.cases()) {
     wanted.prompts.add(one.column.prompt);
     wanted.providers.add(one.column.provider);
-    cases.push(await plannedCase(one, meet, project.graders));
+    cases.push(await plannedCase(one, meet, project));
   }
   const past = options.store === undefined ? undefined : await learnPast(options.store, wanted, options.pilot?.run);
   let planned: readonly PlannedLane[] = [...lanes.values()];
@@ -72,10 +72,11 @@ async function plannedLane(provider: Provider, project: Project, store: Store | 
 async function plannedCase(
   one: Case,
   meet: (name: string) => Promise<LaneKey>,
-  graders: DefaultGraders,
+  { graders, batches }: Project,
 ): Promise<PlannedCase> {
   const lane = await meet(one.column.provider);
-  const guess = one.kind === 'prompt' ? await promptCalls(one, lane, meet, graders) : await turnCalls(one, meet);
+  const guess =
+    one.kind === 'prompt' ? await promptCalls(one, lane, meet, graders) : await turnCalls(one, meet, batches);
   return { lane, family: one.column.prompt, name: one.name, guess, expectedCalls: one.expectedCalls ?? 1 };
 }
 
@@ -110,10 +111,11 @@ async function gradingCalls(
 
 /** Turns go to and fro between agent and client; each call carries what was said before. */
 async function turnCalls(
-  one: Extract<Case, { kind: 'conversation' }>,
+  one: ConversationCase,
   meet: (name: string) => Promise<LaneKey>,
+  batches: Project['batches'],
 ): Promise<GuessedCall[]> {
-  const { models, scenario, useTools } = detailOf(one);
+  const { models, scenario, useTools, specification } = detailOf(one);
   const agent = await meet(models.agent.provider);
   const client = models.client === undefined ? [] : [await meet(models.client.provider)];
   // The most turns it may take say little about how many it takes.
@@ -126,7 +128,9 @@ async function turnCalls(
   ]).flat();
   const calls = speakers.map((lane, at): GuessedCall => ({ lane, inputTokens: 600 + 60 * at, outputTokens: 60 }));
   const transcript = 600 + 60 * calls.length;
-  if (models.judge !== undefined)
+  // Without an evaluator's prompt there is nothing to ask the judge; checks may still ask its model.
+  const { agents } = batches.find(({ snapshot }) => snapshot.hash === specification)?.snapshot.specification ?? {};
+  if (models.judge !== undefined && agents?.['evaluator'] !== undefined)
     calls.push({
       lane: await meet(models.judge.provider),
       inputTokens: transcript,

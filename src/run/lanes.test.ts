@@ -215,6 +215,15 @@ describe('the driver', () => {
     });
   });
 
+  it('tells calls that grade a case from those of the case itself', async () => {
+    const { lanes, events, run } = rig();
+    lanes.openLane({ key: lane });
+    for (const path of ['1/agent/0', 'grade/judge/1', 'compare/grade/0/0'])
+      await run(lanes.submit({ ...call(async () => reply), path }));
+    const queued = events.filter((event) => event.type === 'call-queue');
+    expect(queued.map(({ closing }) => closing)).toEqual([undefined, true, true]);
+  });
+
   it('pause, resume and retune act on a running lane, and every event is told', async () => {
     const { lanes, events, run, settle } = rig();
     lanes.openLane({ key: lane });

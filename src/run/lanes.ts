@@ -5,7 +5,7 @@
  * Not its job: any decision. Every submitted call gives exactly one result; nothing starts after `abort` or `shutdown`.
  */
 
-import type { StepTimes } from '../domain/effects.ts';
+import { isGrading, type StepTimes } from '../domain/effects.ts';
 import { assertNever, ParlaneError } from '../domain/errors.ts';
 import type { CaseIndex, EpochMillis, LaneKey } from '../domain/ids.ts';
 import type { LaneEvent, LaneLimits, LaneSnapshot, LearnedLimit } from '../domain/lane.ts';
@@ -315,6 +315,7 @@ const callInput = (id: number, call: LaneCall) => ({
   maxOutput: call.maxOutput ?? call.estimate.output,
   made: call.made,
   expected: call.made + call.expectedCalls,
+  ...(isGrading(call.path) ? { closing: true as const } : {}),
 });
 
 /** Queueing is everything before the first start; between the first start and the end, what was not on the wire is back-off. */
