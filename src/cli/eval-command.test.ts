@@ -214,6 +214,18 @@ describe('what parlane eval prints and writes', () => {
     expect(out).toMatch(/\nCompare {7}npx parlane compare\nrun \S+$/);
   });
 
+  it('says how many conversations of the config it does not play', async () => {
+    const scenarios = '[{name: one, variables: {}}, {name: two, variables: {}}]';
+    config(
+      `${good}conversations: [{scenarios: ${scenarios}, repeat: 2, models: {agent: "sim:agent", client: "sim:client"}}]\n`,
+    );
+    const said = await parlane(['eval', '--json']);
+    expect(said.err).toContain(
+      '4 conversations of this config are not played: eval runs tests only; parlane run plays',
+    );
+    expect(JSON.parse(said.out)).toMatchObject({ totals: { planned: 1 } });
+  });
+
   it('tells its cost as JSON', async () => {
     config(good);
     expect(JSON.parse((await parlane(['eval', '--json'])).out)).toMatchObject({

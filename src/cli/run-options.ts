@@ -4,9 +4,11 @@ import type { Case } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { caseNumber } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
+import { configOption } from './config-argument.ts';
 import { amountAboveZero, wholeNumber } from './number-option.ts';
 
 export interface ProjectFlags {
+  readonly config?: string;
   readonly only?: string;
   readonly tag?: readonly string[];
   readonly failed?: boolean;
@@ -23,6 +25,7 @@ export interface ProjectFlags {
 export function addProjectFlags(command: Command): Command {
   return command
     .argument('[config]', 'a config file or folder, or a list of scenarios (default: the config in this folder)')
+    .option(...configOption)
     .option('--only <pattern>', 'cases by number or by a part of their name')
     .option('--tag <tags...>', 'cases with one of these tags')
     .option('--failed', 'cases that did not pass last time')

@@ -162,3 +162,26 @@ conversations:
     expect(existsSync(join(cwd, '.parlane')) && readdirSync(join(cwd, '.parlane')).length > 0).toBe(true);
   }, 30_000);
 });
+
+describe('a config', () => {
+  let cwd: string;
+  beforeAll(() => {
+    cwd = mkdtempSync(join(tmpdir(), 'parlane-named-'));
+    writeFileSync(join(cwd, 'x.yaml'), 'prompts: ["Say {{w}}"]\nproviders: [echo]\ntests: [{vars: {w: fig}}]\n');
+  });
+  afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+  it.each(['run', 'plan', 'doctor', 'check'])('is the argument of %s or stands after -c', async (command) => {
+    for (const named of [['x.yaml'], ['-c', 'x.yaml'], ['--config', 'x.yaml']])
+      expect(await commandLine({ cwd }, command, ...named)).toMatchObject({ code: 0 });
+    const { code, err, out } = await commandLine({ cwd }, command, '-c', 'nowhere.yaml');
+    expect(err + out).toMatch(/nowhere\.yaml.*no such config file/);
+    expect(code).toBe(2);
+  });
+
+  it('is named once', async () => {
+    const { code, err } = await commandLine({ cwd }, 'run', 'x.yaml', '-c', 'y.yaml');
+    expect(err).toMatch(/Two configs are named: "x\.yaml" and -c "y\.yaml"/);
+    expect(code).toBe(2);
+  });
+});

@@ -112,7 +112,7 @@ function checkComplete(suite: Suite, read: readonly ReadConfig[], loading: Loadi
   const at = (message: string, hint: string): Problem =>
     first?.document.at([], message, hint) ?? { file: loading.shown(loading.cwd), line: 1, column: 1, message, hint };
   if (first === undefined && suite.prompts.length === 0 && suite.providers.length === 0) {
-    loading.report(at('there is no config here', 'name one by -c, or make one: parlane init'));
+    loading.report(at('there is no config here', 'name one: -c <file>, or make one: parlane init'));
     return;
   }
   const evals = suite.conversations.length === 0 || suite.providers.length > 0 || suite.tests.count > 0;

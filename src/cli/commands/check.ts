@@ -13,21 +13,21 @@ interface CheckOptions {
   readonly schema?: boolean;
 }
 
-async function checkAll(options: CheckOptions, context: CliContext): Promise<CheckedProject> {
+async function checkAll(files: readonly string[], options: CheckOptions, context: CliContext): Promise<CheckedProject> {
   const workshop = openWorkshop(context);
   try {
-    return await checkProject(options.config ?? [], workshop, context);
+    return await checkProject([...files, ...(options.config ?? [])], workshop, context);
   } finally {
     await workshop.close();
   }
 }
 
-async function run(options: CheckOptions, context: CliContext): Promise<void> {
+async function run(files: readonly string[], options: CheckOptions, context: CliContext): Promise<void> {
   if (options.schema === true) {
     context.print(JSON.stringify(editorSchema(), null, 2));
     return;
   }
-  const { problems, planned, sound } = await checkAll(options, context);
+  const { problems, planned, sound } = await checkAll(files, options, context);
   const wrong = !sound || planned === 0;
   if (options.json === true) context.print(JSON.stringify({ problems: problemsAsJson(problems), planned }));
   else {
@@ -43,11 +43,12 @@ async function run(options: CheckOptions, context: CliContext): Promise<void> {
 
 export function define(command: Command, context: CliContext): void {
   command
-    .option('-c, --config <paths...>', 'config files, patterns or folders (default: the one in this folder)')
+    .argument('[config...]', 'config files, patterns or folders (default: the one in this folder)')
+    .option('-c, --config <paths...>', 'the same as the arguments')
     .option('--schema', 'print the JSON Schema for editors instead')
     .addHelpText(
       'before',
       'Examples:\n  parlane check\n  parlane check -c evals/*.yaml --json\n  parlane check --schema\n',
     )
-    .action((options: CheckOptions) => run(options, context));
+    .action((files: readonly string[], options: CheckOptions) => run(files, options, context));
 }

@@ -5,6 +5,7 @@ import { shownPath } from '../../platform/config-files.ts';
 import { redactText } from '../../reporters/redact/redact-row.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
+import { chosenConfig, configOption } from '../config-argument.ts';
 import {
   type Finding,
   findingLines,
@@ -29,6 +30,7 @@ import { storeFolder } from '../open-run-project.ts';
 import { openWorkshop, type Workshop } from '../open-workshop.ts';
 
 interface DoctorOptions {
+  readonly config?: string;
   readonly store?: string;
   readonly probe?: boolean;
   readonly json?: boolean;
@@ -90,7 +92,7 @@ async function projectFindings(
 async function doctor(file: string | undefined, options: DoctorOptions, context: CliContext): Promise<void> {
   const workshop = openWorkshop(context);
   try {
-    const loaded = await loadConfig(file, workshop);
+    const loaded = await loadConfig(chosenConfig(file, options.config), workshop);
     const own = 'suite' in loaded ? await projectFindings(loaded, workshop, options, context) : [loaded];
     const folder = storeFolder(context, options.store);
     const storage = await storageFinding(folder, `${shownPath(folder, context.cwd)}/`);
@@ -106,6 +108,7 @@ async function doctor(file: string | undefined, options: DoctorOptions, context:
 export function define(command: Command, context: CliContext): void {
   command
     .argument('[config]', 'a config file or folder (default: the one in this folder)')
+    .option(...configOption)
     .option('--probe', 'ask every provider once, with a few tokens, and remember the limits it tells')
     .option(...storeOption)
     .addHelpText(

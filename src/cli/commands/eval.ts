@@ -7,12 +7,14 @@ import { type LoadedSuite, loadSuite } from '../../config/load-suite.ts';
 import { ConfigError } from '../../config/loading.ts';
 import { problemReport, problemsAsJson } from '../../config/problem-report.ts';
 import { ParlaneError } from '../../domain/errors.ts';
+import { counted } from '../../domain/measures.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { BadFilter } from '../../plan/filter-tests.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles, shownPath } from '../../platform/config-files.ts';
 import { latencyWarnings } from '../../run/check-written.ts';
 import { evalSettings } from '../../run/eval-settings.ts';
+import { projectBatches } from '../../run/project-conversations.ts';
 import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
@@ -62,6 +64,18 @@ async function load(
 const answersFromCache = (flags: EvalFlags, suite: Suite, env: CliContext['env']): boolean =>
   flags.write !== false && flags.cache !== false && evalSettings(suite, {}, env).cache !== false;
 
+/** An eval is promptfoo's: it has tests only, and what else the config has is not dropped without a word. */
+async function warnOfConversations(suite: Suite, context: CliContext): Promise<void> {
+  if (suite.conversations.length === 0) return;
+  // Scenarios that cannot be read are told by whoever plays them.
+  const batches = await projectBatches(suite, undefined).catch(() => []);
+  const count = batches.reduce((sum, { scenarios, repeat = 1 }) => sum + scenarios.length * repeat, 0);
+  const what = count === 0 ? 'The conversations' : counted(count, 'conversation');
+  context.complain(
+    `${what} of this config ${count === 1 ? 'is' : 'are'} not played: eval runs tests only; parlane run plays both.`,
+  );
+}
+
 async function run(typed: EvalFlags, context: CliContext): Promise<void> {
   decline(typed, context);
   const past = await continued(typed, context);
@@ -70,6 +84,7 @@ async function run(typed: EvalFlags, context: CliContext): Promise<void> {
   const loaded = await load(asked, past, context, env);
   if (loaded === undefined) return;
   if (loaded.warnings.length > 0 && asked.json !== true) context.complain(problemReport(loaded.warnings));
+  await warnOfConversations(loaded.suite, context);
   const flags = await settleEarlier({ ...fromConfig(loaded.suite.commandLineOptions), ...asked }, context);
   const settings = settingsOf(asked, await earlierFilter(flags, loaded.suite.defaultTest, context));
   const late = answersFromCache(flags, loaded.suite, env) ? latencyWarnings(loaded.written) : [];

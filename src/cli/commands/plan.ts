@@ -9,6 +9,7 @@ import { forecastProject } from '../../run/forecast-project.ts';
 import { findRun } from '../../run/run-plan.ts';
 import type { RunRecord } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
+import { chosenConfig } from '../config-argument.ts';
 import { wholeNumber } from '../number-option.ts';
 import { storeOption } from '../open-project-store.ts';
 import { openRunProject, type RunProject } from '../open-run-project.ts';
@@ -57,7 +58,7 @@ async function playPilot(opened: RunProject, count: number, options: PlanOptions
 async function plan(file: string | undefined, options: PlanOptions, context: CliContext): Promise<void> {
   const count = wholeNumber('--pilot', options.pilot);
   const { signal } = new AbortController();
-  const opened = await openRunProject(file, options, context, signal);
+  const opened = await openRunProject(chosenConfig(file, options.config), options, context, signal);
   try {
     const pilot = count === undefined ? undefined : await playPilot(opened, count, options, context);
     const basis = { store: opened.store, pricesFrom: bundledPrices.date, ...(pilot === undefined ? {} : { pilot }) };

@@ -10,6 +10,7 @@ import { findRun, type RunOutcome } from '../../run/run-plan.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { compareStoredRuns } from '../compare-stored-runs.ts';
+import { chosenConfig } from '../config-argument.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { chooseRun, storeOption } from '../open-project-store.ts';
 import { openRunProject, type RunProject } from '../open-run-project.ts';
@@ -40,7 +41,7 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
   const failUnder = share('--fail-under', options.failUnder);
   for (const output of options.output ?? []) checkOutput(output, context.cwd);
   using interrupt = listenForStop(context);
-  const opened = await openRunProject(file, options, context, interrupt.signal);
+  const opened = await openRunProject(chosenConfig(file, options.config), options, context, interrupt.signal);
   const { project, store, folder } = opened;
   try {
     const before = options.failOnWorse === undefined ? undefined : await chooseRun(store, options.failOnWorse);
