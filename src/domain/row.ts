@@ -35,6 +35,14 @@ export interface Row {
   readonly provisional?: boolean;
 }
 
+/** A row's status in the words people are told: what a stop left open is played by a resume, what was cancelled is over. */
+export type ShownStatus = Exclude<RowStatus, 'aborted'> | 'cancelled' | 'open';
+
+export function shownStatus({ status, provisional }: Pick<Row, 'status' | 'provisional'>): ShownStatus {
+  if (provisional === true) return 'open';
+  return status === 'aborted' ? 'cancelled' : status;
+}
+
 type RowIdentity = Pick<Row, 'index' | 'key' | 'name' | 'kind' | 'column' | 'repeat'>;
 
 /** Which case a row is of. */

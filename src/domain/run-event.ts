@@ -10,8 +10,14 @@ export interface RunTotals {
   readonly failed: number;
   readonly errors: number;
   readonly skipped: number;
+  /** Without an end of their own: cancelled by somebody, or open. */
   readonly aborted: number;
+  /** Of the aborted, those that a resume plays; absent in events of earlier versions. */
+  readonly open?: number;
 }
+
+/** Cases that somebody cancelled: they are over, and no resume plays them. */
+export const cancelledOf = ({ aborted, open = 0 }: Pick<RunTotals, 'aborted' | 'open'>): number => aborted - open;
 
 /** Why a run stopped before its plan was done; every one of them can be resumed. */
 export type StopReason = 'budget' | 'max-duration' | 'interrupted' | 'parked' | 'storage';
@@ -42,6 +48,8 @@ export type RunEvent =
       readonly at: EpochMillis;
       readonly planned: number;
       readonly resumed: boolean;
+      /** What earlier sittings have brought; absent in a new run. */
+      readonly soFar?: RunTotals;
     }
   | {
       readonly type: 'case-start';

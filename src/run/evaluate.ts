@@ -68,7 +68,7 @@ function settingsFor(suite: Suite, opened: OpenEval, options: EvaluateOptions): 
   return {
     serialize: suite.serialize ?? 'global',
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxEvalTimeMs === undefined ? {} : { maxDurationMs: maxEvalTimeMs }),
+    ...(maxEvalTimeMs === undefined ? {} : { maxDurationMs: maxEvalTimeMs, wording: 'promptfoo' }),
     ...(budgetUsd === undefined ? {} : { budgetUsdMicros: Math.round(budgetUsd * 1_000_000) }),
     ...(opened.maxWaitMs === undefined ? {} : { maxWaitMs: opened.maxWaitMs }),
     ...(options.outputs === undefined ? {} : { outputs: options.outputs }),

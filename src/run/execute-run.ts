@@ -1,7 +1,7 @@
 /** One process's work on a run, new or resumed: wires feeds, cases, lanes and store together and brings them to an end. */
 import type { Case } from '../domain/case.ts';
 import type { CaseIndex } from '../domain/ids.ts';
-import type { BudgetNeed } from '../domain/run-event.ts';
+import type { BudgetNeed, RunTotals } from '../domain/run-event.ts';
 import type { RunStore, Spent } from '../store/store.ts';
 import { StoreError } from '../store/store-errors.ts';
 import { Budget } from './budget.ts';
@@ -76,6 +76,8 @@ class RunExecution {
   /** Cases that an earlier process has begun: only these have something to replay. */
   #begun: ReadonlySet<CaseIndex> = new Set();
   #startedAt = 0;
+  /** What earlier sittings have brought. */
+  #soFar: RunTotals | undefined;
   #intakeFailure: unknown;
   /** What the cheapest call that waited for the budget lacked when the run was stopped. */
   #need: BudgetNeed | undefined;
@@ -180,6 +182,7 @@ class RunExecution {
         at: clock.now(),
         planned: this.#total(),
         resumed: this.#execution.resumed,
+        ...(this.#soFar === undefined ? {} : { soFar: this.#soFar }),
       });
       if (this.#spend.paid.usdMicros > 0) this.#spend.tell();
       await this.#runAll();
@@ -222,13 +225,13 @@ class RunExecution {
   }
 
   async #restoreRows(): Promise<void> {
-    let completed = 0;
     for await (const { row, writes } of storedRows(this.#run)) {
-      if (row.provisional !== true) completed++;
       const one = writes === undefined ? undefined : await this.#run.case(row.index);
       if (one !== undefined && writes !== undefined) this.#state.add(one, writes);
     }
-    this.#rows.restore(completed);
+    const counts = await this.#run.rowCounts();
+    this.#rows.restore(counts.total - counts.provisional);
+    this.#soFar = totalsOf(this.#total(), counts);
   }
 
   async #runAll(): Promise<void> {
@@ -379,8 +382,8 @@ class RunExecution {
     this.#spend.tell();
     const spent = this.#spend.paid;
     const planned = this.#total();
-    const none = { passed: 0, failed: 0, error: 0, skipped: 0, provisional: 0, total: 0 };
-    const totals = totalsOf(planned, { ...none, aborted: planned });
+    const final = { passed: 0, failed: 0, error: 0, skipped: 0, aborted: 0 };
+    const totals = totalsOf(planned, { final, provisional: planned });
     this.#events.emit({ type: 'run-end', run: this.#run.id, at, totals, complete: false, spent });
     return {
       run: this.#run.id,

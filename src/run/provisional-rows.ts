@@ -9,25 +9,20 @@ import { openCasePages, storedRow } from './read-run.ts';
 import { measures } from './row-so-far.ts';
 import type { RunSettings } from './run-settings.ts';
 
-function explain(reason: StopReason, settings: RunSettings): Pick<Row, 'status' | 'error'> {
-  const aborted = (message: string): Pick<Row, 'status' | 'error'> => ({
-    status: 'aborted',
-    error: { code: reason, message },
-  });
+function explain(reason: StopReason, settings: RunSettings): string {
   switch (reason) {
     case 'max-duration':
-      return {
-        status: 'error',
-        error: { code: reason, message: `Evaluation exceeded max duration of ${settings.maxDurationMs}ms` },
-      };
+      return settings.wording === 'promptfoo'
+        ? `Evaluation exceeded max duration of ${settings.maxDurationMs}ms`
+        : 'The time of the run was up before this case was done.';
     case 'budget':
-      return aborted('The budget left no room for the next call of this case.');
+      return 'The budget left no room for the next call of this case.';
     case 'interrupted':
-      return aborted('The run was interrupted before this case was done.');
+      return 'The run was interrupted before this case was done.';
     case 'parked':
-      return aborted('The run stopped because its remaining lanes are parked.');
+      return 'The run stopped because its remaining lanes are parked.';
     case 'storage':
-      return aborted('The run stopped because its store failed.');
+      return 'The run stopped because its store failed.';
     default:
       return assertNever(reason);
   }
@@ -37,7 +32,8 @@ const nothing: Measures = { latencyMs: 0, queueMs: 0, backoffMs: 0, attempts: 0,
 
 const rowFor = (one: Case, measured: Measures, reason: StopReason, settings: RunSettings): Row => ({
   ...rowIdentity(one),
-  ...explain(reason, settings),
+  status: 'aborted',
+  error: { code: reason, message: explain(reason, settings) },
   score: null,
   output: null,
   ...measured,

@@ -111,6 +111,8 @@ export async function runCase(one: Case, parts: CaseParts): Promise<CaseEnd> {
   // A runner may give up while calls of its are on their way: what they cost belongs to the row too.
   await unless(controller.signal, Promise.allSettled(calls)).catch(() => {});
   onSend();
+  // Nothing broke when somebody cancelled it, and the run is not stopping.
+  if (result.status === 'error' && result.error?.code === 'aborted') result = { ...result, status: 'aborted' };
   if (timedOut) result = errorResult('timeout', `Evaluation timed out after ${timeoutMs}ms`);
   else if (caller.interruption !== undefined) return { kind: 'suspended' };
   const { writes } = result;

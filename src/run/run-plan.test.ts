@@ -368,9 +368,13 @@ describe('a run-level stop', () => {
     expect(outcome).toMatchObject({ complete: false, stopReason: 'interrupted', totals: { planned: 30 } });
     expect(await stored.rowCounts()).toMatchObject({ total: 30 });
     expect((await stored.record()).status).toBe('suspended');
-    const again = await resumeRun(outcome.run, hostOf(store));
-    expect(again).toMatchObject({ complete: true, totals: { planned: 30, aborted: 0 } });
+    const events: RunEvent[] = [];
+    const again = await resumeRun(outcome.run, hostOf(store, { observers: [(event) => events.push(event)] }));
+    expect(again).toMatchObject({ complete: true, totals: { planned: 30, aborted: 0, open: 0 } });
     expect(await tableOf(stored)).toEqual(await tableOf((await run(mixedPlan(30))).run));
+    // Whoever watches counts on from what the first sitting has brought.
+    expect(events[0]).toMatchObject({ type: 'run-start', resumed: true, soFar: outcome.totals });
+    expect(outcome.totals.open).toBe(30 - outcome.totals.passed - outcome.totals.failed - outcome.totals.errors);
   });
 
   it('stops new starts at once and ends although a server hangs', async () => {
@@ -405,7 +409,10 @@ describe('a run-level stop', () => {
     expect(outcome.totals).toMatchObject({ passed: 1, aborted: 4 });
   });
 
-  it('gives timeout rows to the unprocessed after the max duration', async () => {
+  it.each([
+    [undefined, 'The time of the run was up before this case was done.'],
+    ['promptfoo', 'Evaluation exceeded max duration of 30ms'],
+  ] as const)('leaves open what the max duration cut off, in its own words or %s', async (wording, message) => {
     const clock = new VirtualClock();
     const provider = echoProvider('a', () => {
       setImmediate(() => clock.advanceTo(35));
@@ -414,12 +421,26 @@ describe('a run-level stop', () => {
     const { outcome, run: stored } = await run(
       list(5),
       { clock, provider: () => provider },
-      { settings: { maxDurationMs: 30, graceMs: 5 } },
+      { settings: { maxDurationMs: 30, graceMs: 5, ...(wording === undefined ? {} : { wording }) } },
     );
-    expect(outcome).toMatchObject({ stopReason: 'max-duration', totals: { planned: 5, errors: 5 } });
-    expect((await stored.rows({ after: -1, limit: 1 }))[0]?.row.error?.message).toBe(
-      'Evaluation exceeded max duration of 30ms',
-    );
+    expect(outcome).toMatchObject({ stopReason: 'max-duration', totals: { planned: 5, errors: 0, open: 5 } });
+    expect((await stored.rows({ after: -1, limit: 1 }))[0]?.row.error?.message).toBe(message);
+  });
+
+  it('ends a case that somebody cancels as aborted, which no resume plays', async () => {
+    let lanes: Lanes | undefined;
+    const provider = echoProvider('a', () => {
+      lanes?.cancelCase(caseIndex(0));
+      return never();
+    });
+    const { outcome } = await run(list(1), {
+      provider: () => provider,
+      lanes: ({ onEvent }) => {
+        lanes = new Lanes({ clock: new VirtualClock(), onEvent });
+        return lanes;
+      },
+    });
+    expect(outcome).toMatchObject({ complete: true, totals: { planned: 1, errors: 0, aborted: 1, open: 0 } });
   });
 
   it('stops when only lanes parked for long are left, and says until when', async () => {

@@ -8,6 +8,8 @@ export interface RunSettings {
   /** Most working time of a prompt case, grading included; queueing and back-off do not count. */
   readonly timeoutMs?: Millis;
   readonly maxDurationMs?: Millis;
+  /** Whose words the rows have that the time limit left open; our own unless told. */
+  readonly wording?: 'promptfoo';
   readonly budgetUsdMicros?: UsdMicros;
   /** A run that only waits for lanes parked longer than this stops. */
   readonly maxWaitMs: Millis;

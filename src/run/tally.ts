@@ -3,13 +3,18 @@ import { ParlaneError } from '../domain/errors.ts';
 import type { RunTotals } from '../domain/run-event.ts';
 import type { RowCounts } from '../store/store.ts';
 
-export const totalsOf = (planned: number, counts: RowCounts): RunTotals => ({
+/** A row that a resume replaces counts as open, whatever it says meanwhile. */
+export const totalsOf = (
+  planned: number,
+  { final, provisional }: Pick<RowCounts, 'final' | 'provisional'>,
+): RunTotals => ({
   planned,
-  passed: counts.passed,
-  failed: counts.failed,
-  errors: counts.error,
-  skipped: counts.skipped,
-  aborted: counts.aborted,
+  passed: final.passed,
+  failed: final.failed,
+  errors: final.error,
+  skipped: final.skipped,
+  aborted: final.aborted + provisional,
+  open: provisional,
 });
 
 /** `reported`: cases whose end was told to observers, in this and in earlier processes of the run. */

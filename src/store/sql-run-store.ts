@@ -354,9 +354,14 @@ export class SqlRunStore implements RunStore {
       .execute();
     const of = (test: (one: (typeof found)[number]) => boolean): number =>
       found.filter(test).reduce((sum, { rows }) => sum + Number(rows), 0);
-    const byStatus = Object.fromEntries(statuses.map((status) => [status, of((one) => one.status === status)]));
+    const byStatus = (rows: typeof of): Record<RowStatus, number> =>
+      Object.fromEntries(statuses.map((status) => [status, rows((one) => one.status === status)])) as Record<
+        RowStatus,
+        number
+      >;
     return {
-      ...(byStatus as Record<RowStatus, number>),
+      ...byStatus(of),
+      final: byStatus((test) => of((one) => one.provisional === 0 && test(one))),
       total: of(() => true),
       provisional: of(({ provisional }) => provisional === 1),
     };

@@ -153,7 +153,12 @@ export interface PlacedCase {
   readonly case: Case;
 }
 
-export type RowCounts = Readonly<Record<RowStatus, number>> & { readonly total: number; readonly provisional: number };
+/** Rows by status, provisional ones among them; `final` counts without those. */
+export type RowCounts = Readonly<Record<RowStatus, number>> & {
+  readonly total: number;
+  readonly provisional: number;
+  readonly final: Readonly<Record<RowStatus, number>>;
+};
 
 /** What a run's journal has cost so far. */
 export interface Spent {

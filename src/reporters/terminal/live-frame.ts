@@ -72,10 +72,11 @@ function progress(input: FrameInput, style: Style): string {
     style.good(`${state.passed} ok`),
     state.failed > 0 ? style.bad(`${state.failed} fail`) : '0 fail',
     state.errors > 0 ? style.warn(`${state.errors} err`) : '0 err',
-    `${state.live.size} live`,
+    `${state.live.size} running`,
   ];
   if (state.skipped > 0) counts.push(`${state.skipped} skipped`);
-  if (state.aborted > 0) counts.push(`${state.aborted} aborted`);
+  if (state.cancelled > 0) counts.push(`${state.cancelled} cancelled`);
+  if (state.open > 0) counts.push(`${state.open} open`);
   const tail = `  ${counts[0]}   ${counts.slice(1).join('  ')}`;
   const cells = Math.max(10, width - styledWidth(tail) - 2);
   const share = state.planned === 0 ? 0 : Math.min(1, state.completed / state.planned);
@@ -96,7 +97,7 @@ function liveLine(input: FrameInput, style: Style): string[] {
     const note = live.note === '' ? duration(state.now - live.startedAt) : singleLine(live.note);
     parts.push(fill(`#${caseNumber(index)} ${singleLine(live.name)}${lane}  ${note}`, each));
   }
-  return [`${style.faint('live')}   ${parts.join('  ')}`.trimEnd()];
+  return [`${style.faint('case')}   ${parts.join('  ')}`.trimEnd()];
 }
 
 function lastFailure(input: FrameInput, style: Style): string[] {

@@ -12,9 +12,15 @@ import type { Column } from '../../domain/case.ts';
 import type { CaseIndex, EpochMillis, LaneKey } from '../../domain/ids.ts';
 import type { LaneEvent } from '../../domain/lane.ts';
 import type { Resource } from '../../domain/reply.ts';
-import type { Row, RowStatus } from '../../domain/row.ts';
+import { type Row, type ShownStatus, shownStatus } from '../../domain/row.ts';
 import type { RunEfficiency } from '../../domain/run-efficiency.ts';
-import type { BudgetNeed, RunEvent, StopReason } from '../../domain/run-event.ts';
+import {
+  type BudgetNeed,
+  cancelledOf,
+  type RunEvent,
+  type RunTotals,
+  type StopReason,
+} from '../../domain/run-event.ts';
 import { failureReason } from '../failure-reason.ts';
 import { fillHistory, type LaneHistory, laneHistory, markRejected } from '../lane-history.ts';
 
@@ -62,7 +68,7 @@ export interface LiveCase {
 export interface EndedCase {
   readonly index: CaseIndex;
   readonly name: string;
-  readonly status: RowStatus;
+  readonly status: ShownStatus;
   /** Position of the column that it tested. */
   readonly column: number;
   /** Whom it called last. */
@@ -91,7 +97,10 @@ export interface LiveState {
   /** Of the errors, those of checks, transforms and other code of the config: no provider is at fault. */
   ownErrors: number;
   skipped: number;
-  aborted: number;
+  /** Over because somebody cancelled them. */
+  cancelled: number;
+  /** Left open by a stop: a resume plays them. */
+  open: number;
   usdMicros: number;
   unknownPrices: number;
   readonly lanes: Map<LaneKey, LiveLane>;
@@ -131,7 +140,8 @@ export function liveState(): LiveState {
     errors: 0,
     ownErrors: 0,
     skipped: 0,
-    aborted: 0,
+    cancelled: 0,
+    open: 0,
     usdMicros: 0,
     unknownPrices: 0,
     lanes: new Map(),
@@ -296,13 +306,14 @@ function noteFailure(state: LiveState, row: Row, ended: EndedCase): void {
 const ownCodes: ReadonlySet<string> = new Set(['unknown-assertion', 'transform', 'code', 'grading']);
 
 function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void {
-  const { index, name, status, column } = event.row;
+  const { index, name, column } = event.row;
+  const status = shownStatus(event.row);
   const ended = { index, name, status, column, lane: state.live.get(event.index)?.lane };
   keep(state.ended, ended, keptEnded);
   state.live.delete(event.index);
   state.completed = event.completed;
   state.planned = event.total;
-  switch (event.status) {
+  switch (status) {
     case 'passed':
       state.passed++;
       return;
@@ -316,8 +327,11 @@ function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void
     case 'skipped':
       state.skipped++;
       return;
-    case 'aborted':
-      state.aborted++;
+    case 'cancelled':
+      state.cancelled++;
+      return;
+    case 'open':
+      state.open++;
       return;
   }
   noteFailure(state, event.row, ended);
@@ -327,16 +341,24 @@ function startRun(state: LiveState, event: RunEvent & { type: 'run-start' }): vo
   state.run = event.run;
   state.startedAt = event.at;
   state.planned = event.planned;
+  // What an earlier sitting left open is what this one plays.
+  if (event.soFar !== undefined) count(state, { ...event.soFar, planned: event.planned }, 0);
 }
 
-function endRun(state: LiveState, event: RunEvent & { type: 'run-end' }): void {
-  const { totals } = event;
+/** Takes totals over: how far the run is and what came of it are told by the same numbers. */
+function count(state: LiveState, totals: RunTotals, open: number): void {
   state.planned = totals.planned;
   state.passed = totals.passed;
   state.failed = totals.failed;
   state.errors = totals.errors;
   state.skipped = totals.skipped;
-  state.aborted = totals.aborted;
+  state.cancelled = cancelledOf(totals);
+  state.open = open;
+  state.completed = state.passed + state.failed + state.errors + state.skipped + state.cancelled;
+}
+
+function endRun(state: LiveState, event: RunEvent & { type: 'run-end' }): void {
+  count(state, event.totals, event.totals.open ?? 0);
   state.complete = event.complete;
   state.efficiency = event.efficiency;
   state.live.clear();

@@ -7,7 +7,9 @@ import type { Row } from '../../domain/row.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
 import { type FrameInput, liveFrame } from './live-frame.ts';
 import { type LiveState, liveState, reduceLive } from './live-state.ts';
+import { plainReporter } from './plain-lines.ts';
 import { colourStyle } from './style.ts';
+import { summaryLines } from './summary.ts';
 import { styledWidth } from './text-width.ts';
 import { runTimeLeft } from './time-left.ts';
 import { transcriptLines } from './transcript.ts';
@@ -190,6 +192,32 @@ describe('the live view', () => {
     const really = truth - state.now;
     expect(left).toBeGreaterThan(really * 0.5);
     expect(left).toBeLessThan(really * 2);
+  });
+
+  it('counts on from what earlier sittings have brought, and tells open cases from cancelled ones', async () => {
+    const state = liveState();
+    const soFar = { planned: 610, passed: 400, failed: 60, errors: 1, skipped: 0, aborted: 149, open: 148 };
+    const start = { type: 'run-start', run: runId('7'), at: startedAt, planned: 610, resumed: true } as const;
+    reduceLive(state, { ...start, soFar });
+    const shown = (): string => liveFrame({ state, width: 100, height: 24 })[1] ?? '';
+    expect(shown()).toMatch(/ 462\/610 {3}400 ok {2}60 fail {2}1 err {2}0 running {2}1 cancelled$/);
+    const plain: string[] = [];
+    const ticker = { now: () => startedAt, every: () => () => {} };
+    const lines = plainReporter({ sink: { write: (line) => plain.push(line) }, ticker });
+    lines.observe({ ...start, soFar });
+    await lines.finish();
+    expect(plain).toEqual([expect.stringContaining('462/610  ok 400 fail 60 err 1 ')]);
+    reduceLive(state, {
+      type: 'run-end',
+      run: start.run,
+      at: startedAt,
+      totals: { ...soFar, passed: 401, aborted: 148, open: 147 },
+      complete: false,
+    });
+    expect(shown()).toMatch(/ 463\/610 {3}401 ok .* 1 cancelled {2}147 open$/);
+    const summary = summaryLines({ state, width: 100, exitCode: 3 }).join('\n');
+    expect(summary).toMatch(/401 passed .* 1 cancelled {3}147 open/);
+    expect(summary).toContain('147 cases open, nothing lost.');
   });
 
   it('counts a call that is requeued or aborted once, and forgets it', () => {

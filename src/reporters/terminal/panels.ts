@@ -87,7 +87,7 @@ function casePanel(input: PanelInput, room: number): string[] {
     return { index, word: style.mark('running'), text };
   });
   const ended = state.ended.map((each): ListedLine => {
-    const word = fill(each.status, 7);
+    const word = each.status.padEnd(7);
     const text = `#${caseNumber(each.index)} ${singleLine(each.name)}${inBrackets(testedBy(state, each, labels))}`;
     return { index: each.index, word: each.status === 'passed' ? style.good(word) : style.bad(word), text };
   });

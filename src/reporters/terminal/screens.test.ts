@@ -61,7 +61,7 @@ describe('the summary after a run', () => {
     const lines = summaryLines(
       input({ state: stopped, exitCode: 3, width: 100, resume: 'resume 42', comparable: false }),
     );
-    expect(text(lines)).toContain('Stopped: the budget is used up. 10 cases left, nothing lost.\n');
+    expect(text(lines)).toContain('Stopped: the budget is used up. 10 cases open, nothing lost.\n');
     expect(lines.slice(-4)).toEqual([
       'Continue      npx parlane resume 42',
       'Look closer   npx parlane show 14',

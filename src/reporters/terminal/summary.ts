@@ -23,7 +23,8 @@ function totals(state: LiveState, style: Style): string {
     state.errors > 0 ? style.warn(counted(state.errors, 'error')) : '0 errors',
   ];
   if (state.skipped > 0) parts.push(`${state.skipped} skipped`);
-  if (state.aborted > 0) parts.push(`${state.aborted} aborted`);
+  if (state.cancelled > 0) parts.push(`${state.cancelled} cancelled`);
+  if (state.open > 0) parts.push(`${state.open} open`);
   const unknown = state.unknownPrices > 0 ? ` + ${counted(state.unknownPrices, 'call')} of unknown price` : '';
   parts.push(`${money(state.usdMicros)}${unknown}`);
   return parts.join('   ');
@@ -78,8 +79,8 @@ function stopped(input: SummaryInput): string[] {
   const { state } = input;
   if (state.complete !== false && state.stop === undefined) return [];
   const why = stopWords(state);
-  const left = state.planned - state.passed - state.failed - state.errors - state.skipped;
-  return [`Stopped${why === '' ? '' : `: ${why}`}. ${counted(left, 'case')} left, nothing lost.`];
+  const open = counted(state.planned - state.completed, 'case');
+  return [`Stopped${why === '' ? '' : `: ${why}`}. ${open} open, nothing lost.`];
 }
 
 /** The summary after a run: numbers, expected against actual, failures, next steps, exit code. */
