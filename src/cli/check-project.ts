@@ -1,5 +1,6 @@
 /** Everything that is wrong with a project's files, in one pass, each at its place. Nothing is sent. */
-import { readSuite } from '../config/load-suite.ts';
+import { type ReadSuite, readSuite } from '../config/load-suite.ts';
+import type { SuiteOverrides } from '../config/overrides.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Suite } from '../domain/suite.ts';
@@ -29,24 +30,42 @@ export interface CheckedProject {
 
 const isError = ({ severity }: Problem): boolean => severity !== 'warning';
 
+const placeOf = ({ file, line, column }: Problem): string => JSON.stringify([file, line, column]);
+
 /** What follows from a mistake that was told already is not told once more. */
 function beyond(known: readonly Problem[], found: readonly Problem[]): Problem[] {
-  const place = ({ file, line, column }: Problem): string => JSON.stringify([file, line, column]);
-  const told = new Set(known.map(place));
+  const told = new Set(known.map(placeOf));
   return found.filter((problem, at) => {
-    const isSame = (other: Problem): boolean => place(other) === place(problem) && other.message === problem.message;
-    return !told.has(place(problem)) && found.findIndex(isSame) === at;
+    const isSame = (other: Problem): boolean =>
+      placeOf(other) === placeOf(problem) && other.message === problem.message;
+    return !told.has(placeOf(problem)) && found.findIndex(isSame) === at;
   });
+}
+
+/** Both together; where one of the later is an error, an earlier warning about the same spot says too little. */
+function joined(known: readonly Problem[], found: readonly Problem[]): Problem[] {
+  const wrong = new Set(found.filter(isError).map(placeOf));
+  const kept = known.filter((problem) => isError(problem) || !wrong.has(placeOf(problem)));
+  return [...kept, ...beyond(kept, found)];
 }
 
 export async function checkProject(
   configs: readonly string[],
   workshop: Workshop,
   context: CliContext,
+  overrides: SuiteOverrides = {},
 ): Promise<CheckedProject> {
+  const { files, code, env } = workshop;
+  const { cwd } = context;
+  const shown = (path: string): string => shownPath(path, cwd);
+  return checkRead(await readSuite({ files, code, env, cwd, configs, shown, overrides }), workshop, context);
+}
+
+/** The same for a suite that was read. */
+export async function checkRead(read: ReadSuite, workshop: Workshop, context: CliContext): Promise<CheckedProject> {
   const { files, code, clock, http, env } = workshop;
   const shown = (path: string): string => shownPath(path, context.cwd);
-  const read = await readSuite({ files, code, env, cwd: context.cwd, configs, shown });
+  const inShown = (problem: Problem): Problem => ({ ...problem, file: shown(problem.file) });
   const { suite, written } = read;
   const places = await configPlaces(read.configs, context);
   const surroundings = { clock, env: { ...env, ...suite.env }, basePath: suite.folder, http, code };
@@ -57,16 +76,22 @@ export async function checkProject(
     ...(await afterProblems(read.problems, () =>
       batchProblems(suite, (at, key, message, hint) => places.entry('conversations', at, key, message, hint)),
     )),
-  ].map((problem) => ({ ...problem, file: shown(problem.file) }));
-  const own = [...read.problems, ...beyond(read.problems, found)];
+  ].map(inShown);
+  const own = joined(read.problems, found);
   const plan = await planned(suite, workshop).catch((error: unknown): Problem => {
     if (!(error instanceof ParlaneError) && !own.some(isError)) throw error;
     const { message, hint } = error instanceof ParlaneError ? wordsOf(error) : { message: '' };
     return places.key('tests', message, hint);
   });
   if ('message' in plan) return { problems: own.length > 0 ? own : [plan], planned: 0, sound: false };
-  const ungraded = ungradedAssertions(plan, suite, workshop);
-  const wrong = [...own, ...beyond(own, assertionProblems(ungraded, places, written))];
+  const inScenarios = plan.batches.flatMap((batch) => batch.written);
+  const checks = (await writtenProblems(inScenarios, { files, folder: suite.folder })).map(inShown);
+  const told = [...own, ...beyond(own, checks)];
+  const ungraded = assertionProblems(ungradedAssertions(plan, suite, workshop), places, [...written, ...inScenarios]);
+  // An unknown type was told at its own word already.
+  const isNews = ({ file, message }: Problem): boolean =>
+    !told.some((one) => one.file === file && one.message === message);
+  const wrong = [...told, ...beyond(told, ungraded.map(inShown).filter(isNews))];
   if (wrong.length > 0) return { problems: wrong, planned: 0, sound: false };
   const cached = evalSettings(suite, {}, env).cache !== false;
   const problems = [
@@ -80,7 +105,9 @@ export async function checkProject(
 function ungradedAssertions({ evals, batches }: Planned, suite: Suite, workshop: Workshop): AssertionFault[] {
   const provider = evalProviders({ ...workshop, suite });
   const defaults = defaultGraders({ ...workshop.env, ...suite.env });
-  const conversations = batches.map(({ checks = [], models }) => ({ checks, judge: models.judge?.provider }));
+  const conversations = batches.flatMap(({ checks = [], scenarios, models }) =>
+    scenarios.map((one) => ({ checks: [...checks, ...(one.checks ?? [])], judge: models.judge?.provider })),
+  );
   return [
     ...graderFaults(gradersOf(evals?.assertions ?? []), defaults, provider),
     ...conversationFaults(conversations, provider),

@@ -1,5 +1,6 @@
 /** A config, its store and its plan, opened for `run`, `plan` and whoever needs all three. */
 import { join, resolve } from 'node:path';
+import type { LoadedSuite } from '../config/load-suite.ts';
 import { problemReport } from '../config/problem-report.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Row } from '../domain/row.ts';
@@ -8,12 +9,14 @@ import { openProject, type Project } from '../run/project.ts';
 import { rowsOf } from '../run/read-run.ts';
 import { defaultStoreFolder, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { checkProject, checkRead } from './check-project.ts';
 import type { CliContext } from './cli-context.ts';
 import { ownRuns } from './open-project-store.ts';
 import { openWorkshop, type Workshop } from './open-workshop.ts';
 import { placed } from './place-provider-error.ts';
 import { keeper, type ProjectFlags, projectSettings } from './run-options.ts';
 import { type ScenarioFlags, scenarioSuite } from './scenario-suite.ts';
+import { wholeRefusal } from './whole-refusal.ts';
 
 export interface RunProject {
   readonly project: Project;
@@ -38,12 +41,13 @@ export async function openRunProject(
   const workshop = openWorkshop(context);
   const folder = storeFolder(context, flags.store);
   let store: Store | undefined;
+  const named = file === undefined ? [] : [file];
+  const overrides = flags.set === undefined ? {} : { set: flags.set };
+  let listed: LoadedSuite | undefined;
   try {
-    const loaded =
-      (await scenarioSuite(file, flags, context)) ??
-      (await workshop.load(file === undefined ? [] : [file], flags.set === undefined ? {} : { set: flags.set }));
+    listed = await scenarioSuite(file, flags, context);
+    const loaded = listed ?? (await workshop.load(named, overrides));
     const { suite, warnings, configs } = loaded;
-    if (warnings.length > 0) context.complain(problemReport(warnings));
     store = await openStore({ at: folder });
     const keep = keeper(flags, flags.failed || flags.errors ? await lastStatuses(store) : new Map());
     const project = await openProject({
@@ -56,6 +60,7 @@ export async function openRunProject(
     }).catch(async (error: unknown) => {
       throw await placed(error, loaded, context);
     });
+    if (warnings.length > 0) context.complain(problemReport(warnings));
     if (project.planned === 0) {
       throw new ParlaneError(
         'run/no-cases',
@@ -63,11 +68,16 @@ export async function openRunProject(
         'Add tests or conversations, or widen --only, --tag, --failed or --errors.',
       );
     }
-    const named = configs.map((path) => shownPath(path, context.cwd));
-    return { project, store, folder, workshop, configs: named, close: () => closeAll(project, store, workshop) };
+    const shown = configs.map((path) => shownPath(path, context.cwd));
+    return { project, store, folder, workshop, configs: shown, close: () => closeAll(project, store, workshop) };
   } catch (error) {
+    const refusal = await wholeRefusal(error, () =>
+      listed === undefined
+        ? checkProject(named, workshop, context, overrides)
+        : checkRead({ ...listed, problems: [] }, workshop, context),
+    );
     await closeAll(undefined, store, workshop);
-    throw error;
+    throw refusal;
   }
 }
 

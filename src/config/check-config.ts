@@ -203,18 +203,25 @@ class Checker {
   /** Checks of conversations; which types there are is known to those who run them. */
   #checks(value: Json | undefined): void {
     for (const [at, batch] of Array.isArray(value) ? value.entries() : []) {
-      const checks = isObject(batch) ? batch['checks'] : undefined;
-      for (const [n, check] of Array.isArray(checks) ? checks.entries() : []) {
-        if (isObject(check) && typeof check['type'] === 'string') {
-          const path = ['conversations', at, 'checks', n];
-          // One check is noted as a test with one assertion; what leads into that one leads into the check.
-          const into = (part: Path): Path => [...path, ...part.slice(2)];
-          const where: WrittenTest['at'] = (part, message, hint) => this.#document.at(into(part), message, hint);
-          this.#note({ test: { assert: [check] }, at: where });
-          continue;
-        }
-        this.#add(this.#document.at(['conversations', at, 'checks', n], 'this check has no "type"'));
+      if (!isObject(batch)) continue;
+      this.#checkList(batch['checks'], ['conversations', at, 'checks']);
+      const scenarios = Array.isArray(batch['scenarios']) ? batch['scenarios'] : [];
+      for (const [n, scenario] of scenarios.entries())
+        if (isObject(scenario)) this.#checkList(scenario['checks'], ['conversations', at, 'scenarios', n, 'checks']);
+    }
+  }
+
+  #checkList(checks: Json | undefined, list: Path): void {
+    for (const [n, check] of Array.isArray(checks) ? checks.entries() : []) {
+      const path = [...list, n];
+      if (isObject(check) && typeof check['type'] === 'string') {
+        // One check is noted as a test with one assertion; what leads into that one leads into the check.
+        const into = (part: Path): Path => [...path, ...part.slice(2)];
+        const where: WrittenTest['at'] = (part, message, hint) => this.#document.at(into(part), message, hint);
+        this.#note({ test: { assert: [check] }, at: where });
+        continue;
       }
+      this.#add(this.#document.at(path, 'this check has no "type"'));
     }
   }
 

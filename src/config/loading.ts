@@ -1,6 +1,7 @@
 import type { CodeRunner } from '../domain/code-runner.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
+import { counted } from '../domain/measures.ts';
 import type { Problem } from '../domain/problem.ts';
 import { parseSource, type SourceDocument } from '../prompts/source-document.ts';
 import type { ConfigFiles } from './config-files.ts';
@@ -50,10 +51,7 @@ export class ConfigError extends ParlaneError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    const errors = problems.filter((problem) => problem.severity !== 'warning');
-    super('config/invalid', `${errors.length} problem${errors.length === 1 ? '' : 's'} in the config.`, '', {
-      problems,
-    });
+    super('config/invalid', `${counted(problems.length, 'problem')}.`, '', { problems });
     this.name = 'ConfigError';
     this.problems = problems;
   }

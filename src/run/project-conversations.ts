@@ -1,10 +1,10 @@
 /** The `conversations:` of a config -> batches: scenarios, specification, models and limits, or every problem there is. */
 import { isAbsolute, join } from 'node:path';
+import type { WrittenTest } from '../config/written-test.ts';
 import { checkSetup, type ModelChoice } from '../conversation/setup.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { Scenario } from '../domain/scenario.ts';
 import type { Suite } from '../domain/suite.ts';
 import type { Assertion } from '../domain/verdict.ts';
 import { realFiles } from '../platform/files.ts';
@@ -18,6 +18,8 @@ import { Recordings } from './recorded-tools.ts';
 
 export interface ProjectBatch extends ConversationBatch {
   readonly name: string;
+  /** Where the checks of its scenarios stand, when those are in a file of their own. */
+  readonly written: readonly WrittenTest[];
 }
 
 /** Reads every batch of a suite. Nothing is sent; what cannot be played is told here. */
@@ -85,7 +87,7 @@ async function batchOf(
   if (useTools && store !== undefined) await checkRecordings(manager, spec, snapshot, store);
   const models = modelsOf(entry, at, suite);
   const enrichment = entry['enrichment'] as ConversationBatch['enrichment'];
-  const scenarios = await scenariosOf(
+  const { scenarios, written } = await scenariosOf(
     entry['scenarios'] ?? [],
     suite.folder,
     snapshot,
@@ -97,6 +99,7 @@ async function batchOf(
     name: (entry['name'] as string | undefined) ?? snapshot.specification.name,
     snapshot,
     scenarios,
+    written,
     useTools,
     models,
     batch: said({
@@ -138,13 +141,13 @@ async function scenariosOf(
   snapshot: SpecificationSnapshot,
   enriched: boolean,
   scored: boolean,
-): Promise<readonly Scenario[]> {
+): Promise<Pick<ProjectBatch, 'scenarios' | 'written'>> {
   const setting = { specification: snapshot.specification, enriched, scored };
   const [file, text] =
     typeof given === 'string' ? await readScenarios(given, folder) : [inConfig, JSON.stringify(given)];
-  const { scenarios, problems } = loadScenarios(file, text, setting);
+  const { scenarios, problems, written } = loadScenarios(file, text, setting);
   if (problems.length > 0) throw problemsError('The scenarios cannot be played.', problems);
-  return scenarios;
+  return { scenarios, written: file === inConfig ? [] : written };
 }
 
 async function readScenarios(reference: string, folder: string): Promise<[string, string]> {

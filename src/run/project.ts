@@ -209,7 +209,7 @@ function planBatches(
   repeat: number | undefined,
 ): ConversationCase[] {
   const cases: ConversationCase[] = [];
-  batches.forEach(({ name: _, ...batch }, at) => {
+  batches.forEach(({ name: _, written: _places, ...batch }, at) => {
     const position = { firstIndex: firstIndex + cases.length, column: firstColumn + at };
     cases.push(...planConversations({ ...batch, ...(repeat === undefined ? {} : { repeat }) }, position));
   });

@@ -172,7 +172,7 @@ tests:
       expect.stringMatching(/^more\.yaml:2:33 not a regular expression/),
       'parlane.yaml:2:1 the key "prompts" stands here twice',
       'parlane.yaml:3:13 unknown provider "nonsense"',
-      'parlane.yaml:6:21 there is no assertion "contans"',
+      'parlane.yaml:6:21 unknown assertion type "contans"',
       expect.stringMatching(/^table\.csv:3:1 \(row 2\): not a regular expression/),
     ]);
     expect(code).toBe(2);

@@ -35,7 +35,7 @@ async function run(files: readonly string[], options: CheckOptions, context: Cli
     context.print(
       problems.length === 0
         ? `No problems. ${counted(planned, 'case')}; nothing was sent.`
-        : `${problems.length} problem${problems.length === 1 ? '' : 's'}.`,
+        : `${counted(problems.length, 'problem')}.`,
     );
   }
   context.exit(wrong ? exitCodes.badInput : exitCodes.passed);

@@ -43,8 +43,8 @@ async function loadConfig(file: string | undefined, workshop: Workshop): Promise
     return await workshop.load(file === undefined ? [] : [file]);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const [first] = error.problems;
-    const detail = first === undefined ? error.message : problemText(first);
+    const first = error.problems.find(({ severity }) => severity !== 'warning') ?? error.problems[0];
+    const detail = `${first === undefined ? error.message : problemText(first)}; see all: parlane check`;
     const none = first?.message.startsWith('there is no config here') === true;
     return {
       name: 'config',

@@ -16,9 +16,12 @@ import { latencyWarnings } from '../../run/check-written.ts';
 import { evalSettings } from '../../run/eval-settings.ts';
 import { projectBatches } from '../../run/project-conversations.ts';
 import { defaultStoreFolder, openStore } from '../../store/open-store.ts';
+import { checkProject } from '../check-project.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodes } from '../exit-code.ts';
+import { openWorkshop } from '../open-workshop.ts';
 import { placed } from '../place-provider-error.ts';
+import { wholeRefusal } from '../whole-refusal.ts';
 import { decline } from './eval-declined.ts';
 import { addEvalFlags, type EvalFlags, fromConfig, overridesOf, settingsOf, typedFlags } from './eval-options.ts';
 import { checkOutputs } from './eval-outputs.ts';
@@ -50,13 +53,30 @@ async function load(
       strict: flags.strict === true,
     });
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    if (flags.json === true) context.print(JSON.stringify({ problems: problemsAsJson(error.problems) }));
-    else context.complain(problemReport(error.problems));
+    const refusal = await refusalOf(error, flags, past, { ...context, env });
+    if (!(refusal instanceof ConfigError) || flags.json !== true) throw refusal;
+    context.print(JSON.stringify({ problems: problemsAsJson(refusal.problems) }));
     context.exit(exitCodes.badInput);
     return undefined;
   } finally {
     await code.close();
+  }
+}
+
+/** The error with everything else that is wrong with the config. */
+async function refusalOf(
+  error: unknown,
+  flags: EvalFlags,
+  past: Continued | undefined,
+  context: CliContext,
+): Promise<unknown> {
+  if (!(error instanceof ConfigError)) return error;
+  const workshop = openWorkshop(context);
+  try {
+    const configs = flags.config ?? past?.configs ?? [];
+    return await wholeRefusal(error, () => checkProject(configs, workshop, context, overridesOf(flags, context.cwd)));
+  } finally {
+    await workshop.close();
   }
 }
 
@@ -96,7 +116,8 @@ async function run(typed: EvalFlags, context: CliContext): Promise<void> {
     const session = { flags, context, env, store, folder, settings, past, configs: loaded.configs };
     context.exit(evalExitCode(await play(loaded.suite, session), env));
   } catch (error) {
-    if (!(error instanceof BadFilter)) throw await placed(error, loaded, context);
+    if (!(error instanceof BadFilter))
+      throw await refusalOf(await placed(error, loaded, context), asked, past, { ...context, env });
     throw new ParlaneError('cli/bad-option', `${error.message}.`, 'See parlane eval --help.', { option: error.option });
   } finally {
     await store.close();
