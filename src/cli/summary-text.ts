@@ -1,13 +1,14 @@
-import { amount, counted, money, percent } from '../domain/measures.ts';
+import { amount, counted, money, moneyAlike, percent } from '../domain/measures.ts';
 import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import { efficiencyWords } from '../reporters/efficiency-words.ts';
-import { singleLine } from '../reporters/terminal/text-width.ts';
-import type { EvalSummary, PartSummary, RunSummary } from '../run/summarize-run.ts';
+import { cut, singleLine, textWidth, wrap } from '../reporters/terminal/text-width.ts';
+import type { ColumnSummary, EvalSummary, PartSummary, RunSummary } from '../run/summarize-run.ts';
 
 const rate = (value: number | null): string => (value === null ? 'unknown' : percent(value));
 const number = (value: number | null): string => (value === null ? '-' : String(Math.round(value * 100) / 100));
-const dollars = (usd: number | null): string => (usd === null ? 'price unknown' : `$${usd.toFixed(4)}`);
-const line = (name: string, words: string): string => `${name.padEnd(10)} ${words}`;
+const micros = (usd: number | null): number | null => (usd === null ? null : usd * 1_000_000);
+const margin = 11;
+const line = (name: string, words: string): string => `${name.padEnd(margin - 1)} ${words}`;
 
 const countsOf = ({ counts }: PartSummary): string =>
   `${counts.passed} passed, ${counts.failed} failed, ${counted(counts.errors, 'error')}, ${counts.skipped} skipped, ${counts.aborted} open`;
@@ -21,16 +22,26 @@ const success = (part: PartSummary, interval: RunSummary['success_interval']): s
 const tokens = (part: { readonly input_tokens: number; readonly output_tokens: number }): string =>
   `${amount(part.input_tokens)} tokens in, ${amount(part.output_tokens)} out`;
 
+/** Least room of a column's name: below it the numbers go to a line of their own. */
+const leastName = 24;
+
+/** A column's name and numbers, on one line where there is room. */
+function columnLines(column: ColumnSummary, cost: string, width: number): string[] {
+  const name = `${singleLine(column.provider)} | ${singleLine(column.prompt)}`;
+  const numbers = `${column.successes} of ${column.scored}, ${rate(column.success_rate)}; ${tokens(column)}; ${cost}`;
+  const room = width - 4 - textWidth(numbers);
+  if (room >= Math.min(leastName, textWidth(name))) return [`  ${cut(name, room)}: ${numbers}`];
+  return [`  ${cut(name, width - 3)}:`, ...wrap(numbers, width - 4).map((part) => `    ${part}`)];
+}
+
 /** The tests of a run, each column of the table with its own numbers where there are several. */
-function evalLines(evals: EvalSummary): string[] {
-  const columns = evals.columns.map(
-    (column) =>
-      `  ${singleLine(column.provider)} | ${singleLine(column.prompt).slice(0, 40)}: ${column.successes} of ${column.scored}, ${rate(column.success_rate)}; ${tokens(column)}; ${dollars(column.cost_usd)}`,
-  );
+function evalLines(evals: EvalSummary, width: number): string[] {
+  const costs = moneyAlike(evals.columns.map(({ cost_usd }) => micros(cost_usd)));
+  const columns = evals.columns.flatMap((column, at) => columnLines(column, costs[at] ?? '', width));
   return [
     `${counted(evals.planned, 'test case')}: ${countsOf(evals)}`,
     success(evals, evals.success_interval),
-    ...(columns.length > 1 ? columns : []),
+    ...(evals.columns.length > 1 ? columns : []),
   ];
 }
 
@@ -45,7 +56,8 @@ function conversationLines(summary: RunSummary, part: PartSummary): string[] {
     const spread = Object.entries(summary.score_distribution)
       .map(([score, count]) => `${count} x ${score}`)
       .join(', ');
-    lines.push(line('score', `mean ${number(summary.scores.mean)} of ${summary.scores.count} judged (${spread})`));
+    const judged = counted(summary.scores.count, 'judged conversation');
+    lines.push(line('score', `mean ${number(summary.scores.mean)} over ${judged} (${spread})`));
   }
   if (evaluations.failed > 0)
     lines.push(line('judge', `gave no valid answer for ${evaluations.failed}; they are not scored`));
@@ -65,24 +77,38 @@ function conversationLines(summary: RunSummary, part: PartSummary): string[] {
 
 /** What each role has cost; together they are the cost of the run. */
 function costLines(summary: RunSummary): string[] {
-  const roles = Object.entries(summary.per_role).map(
-    ([role, { cost_usd: usd }]) => `${role} ${usd === null ? 'price unknown' : money(Math.round(usd * 1_000_000))}`,
-  );
-  return [
-    line('tokens', tokens(summary)),
-    line('cost', `${dollars(summary.cost_usd)}${roles.length > 1 ? ` (${roles.join(', ')})` : ''}`),
-  ];
+  const roles = Object.entries(summary.per_role);
+  const total = micros(summary.cost_usd);
+  const [whole, ...parts] = moneyAlike([total, ...roles.map(([, { cost_usd }]) => micros(cost_usd))]);
+  const split = roles.map(([role], at) => `${role} ${parts[at]}`).join(', ');
+  return [line('tokens', tokens(summary)), line('cost', roles.length > 1 ? `${whole} (${split})` : money(total))];
+}
+
+/** A long line goes on below its words. */
+function fitted(text: string, width: number): string[] {
+  if (textWidth(text) <= width) return [text];
+  const [first = '', ...rest] = wrap(text, width);
+  const below = ' '.repeat(margin);
+  return [first, ...wrap(rest.join(' '), width - margin).map((part) => below + part)];
+}
+
+export interface SummaryTextOptions {
+  /** How close to the least possible time it came, where that is to be told. */
+  readonly efficiency?: RunEfficiency | undefined;
+  /** Of the terminal; without one nothing is cut or broken. */
+  readonly width: number;
 }
 
 /** A run's numbers for a person: its tests, its conversations, and what they took together. */
-export function summaryText(summary: RunSummary, efficiency?: RunEfficiency | undefined): string {
+export function summaryText(summary: RunSummary, { efficiency, width }: SummaryTextOptions): string {
   const { evals, conversations } = summary;
-  return [
-    ...(evals === undefined ? [] : evalLines(evals)),
+  const lines = [
+    ...(evals === undefined ? [] : evalLines(evals, width)),
     ...(evals === undefined || conversations === undefined ? [] : ['']),
     ...(conversations === undefined ? [] : conversationLines(summary, conversations)),
     ...(evals === undefined || conversations === undefined ? [] : ['']),
     ...(efficiency === undefined ? [] : [line('limits', efficiencyWords(efficiency))]),
     ...costLines(summary),
-  ].join('\n');
+  ];
+  return lines.flatMap((text) => fitted(text, width)).join('\n');
 }

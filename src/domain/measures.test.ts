@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amount, clock, counted, duration, money, percent } from './measures.ts';
+import { amount, budgetWords, clock, counted, duration, money, moneyAlike, percent } from './measures.ts';
 
 describe('numbers for people', () => {
   it('writes times the way a clock does once they are long', () => {
@@ -20,6 +20,27 @@ describe('numbers for people', () => {
       '$0.0042',
       'price unknown',
     ]);
+  });
+
+  it('writes no amount above nothing as nothing, however small', () => {
+    expect([money(190), money(1), money(0.1), money(9_999), money(-42)]).toEqual([
+      '$0.00019',
+      '$0.000001',
+      '$0.0000001',
+      '$0.01',
+      '$-0.000042',
+    ]);
+    const words = (left: number, cap: number): string =>
+      budgetWords({ capUsdMicros: cap, leftUsdMicros: left, nextUsdMicros: 412_600, enoughUsdMicros: 412_600 });
+    expect(words(0.1, 0.1)).toContain('up to $0.4126 and $0.0000001 of $0.0000001 is left');
+    expect(words(42, 4_000)).toContain('$0.000042 of $0.0040 is left');
+    expect(words(0, 2_500_000)).toContain('$0.0000 of $2.50 is left');
+  });
+
+  it('writes a sum and its parts with the same digits', () => {
+    expect(moneyAlike([190, 0, 190])).toEqual(['$0.00019', '$0.00000', '$0.00019']);
+    expect(moneyAlike([12_340_400, 12_340_000, 400])).toEqual(['$12.3404', '$12.3400', '$0.0004']);
+    expect(moneyAlike([1_840_000, null])).toEqual(['$1.84', 'price unknown']);
   });
 
   it('does not round almost all up to all', () => {

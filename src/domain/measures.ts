@@ -20,12 +20,26 @@ export function duration(ms: Millis): string {
   return clock(ms);
 }
 
+/** Cents; below a cent two digits that are not 0, however small the amount is. */
+function moneyDigits(micros: UsdMicros): number {
+  const usd = Math.abs(micros / 1_000_000);
+  if (usd === 0 || usd >= 0.01) return 2;
+  const [, decimals = ''] = Number(usd.toPrecision(2)).toFixed(20).split('.');
+  const first = decimals.search(/[1-9]/);
+  return Math.max(2, decimals[first + 1] === '0' ? first + 1 : first + 2);
+}
+
+const dollars = (micros: UsdMicros, digits: number): string => `$${(micros / 1_000_000).toFixed(digits)}`;
+
 /** `$1.84`; below a cent `$0.0042`; null is a price nobody knows, which is not 0. */
 export function money(micros: UsdMicros | null | undefined): string {
-  if (micros === null || micros === undefined) return 'price unknown';
-  const usd = micros / 1_000_000;
-  if (usd !== 0 && Math.abs(usd) < 0.01) return `$${Number(usd.toPrecision(2)).toFixed(6).replace(/0+$/, '')}`;
-  return `$${usd.toFixed(2)}`;
+  return micros === null || micros === undefined ? 'price unknown' : dollars(micros, moneyDigits(micros));
+}
+
+/** Amounts that are read together, parts and their sum: all with as many digits as the smallest of them needs. */
+export function moneyAlike(amounts: readonly (UsdMicros | null)[]): string[] {
+  const digits = Math.max(2, ...amounts.map((each) => moneyDigits(each ?? 0)));
+  return amounts.map((each) => (each === null ? money(each) : dollars(each, digits)));
 }
 
 /** An amount as `--budget` takes it, rounded up: `0.05`, `1.25`; below a cent `0.0042`. */
@@ -36,8 +50,10 @@ export const budgetFlag = (micros: UsdMicros): string => {
 
 /** An amount near a cap, where a rounded cent would tell nothing: `$0.0328`. */
 const close = (micros: UsdMicros, round: (value: number) => number): string => {
-  const step = micros < 1_000_000 ? 100 : 10_000;
-  return `$${((round(micros / step) * step) / 1_000_000).toFixed(micros < 1_000_000 ? 4 : 2)}`;
+  const digits = micros >= 1_000_000 ? 2 : Math.max(4, moneyDigits(micros));
+  const steps = 10 ** digits / 1_000_000;
+  // Without the noise of the division, which a step up or down would make a digit of.
+  return `$${(round(Number((micros * steps).toPrecision(12))) / 10 ** digits).toFixed(digits)}`;
 };
 
 /** Why a spend cap stopped a run, and what would let it go on. */

@@ -156,7 +156,10 @@ export function marksOf(view: ConversationView, checks: readonly Verdict[]): Map
       const entry = own.findLast(({ side }) => side === 'agent') ?? own.at(-1);
       if (entry === undefined) continue;
       const mark = { check: checkName(check), what: what === '' ? check.reason : what, pass: check.pass };
-      marks.set(entry, [...(marks.get(entry) ?? []), mark]);
+      const known = marks.get(entry) ?? [];
+      // A judge names a finding once for each who spoke in the turn; they stand together here.
+      const isTold = known.some((one) => one.check === mark.check && one.what === mark.what);
+      if (!isTold) marks.set(entry, [...known, mark]);
     }
   }
   return marks;

@@ -141,7 +141,9 @@ async function tell(
     context.print(JSON.stringify({ ...job, summary, efficiency }));
     return;
   }
-  context.print(`batch ${job.batch_id}\n${summaryText(summary, complete ? efficiency : undefined)}`);
+  const width = context.terminal.columns;
+  const text = summaryText(summary, { efficiency: complete ? efficiency : undefined, width });
+  context.print(`batch ${job.batch_id}\n${text}`);
   if (options.output !== undefined) context.print(`written    ${options.output}`);
   if (!complete) context.print(job.error_message ?? 'Stopped.');
   await tellEnd(end, { code, store, folder: storeFolder(context, options.store) }, context);

@@ -20,7 +20,12 @@ async function run(name: string | undefined, options: SummaryOptions, context: C
     const { efficiency } = record;
     if (options.json === true)
       context.print(JSON.stringify({ run: record.id, name: record.name, ...summary, efficiency }));
-    else context.print(`run ${record.id}  ${singleLine(record.name)}\n${summaryText(summary, efficiency)}`);
+    else {
+      // A run that was stopped is not measured by what it would have taken.
+      const close = record.status === 'complete' ? efficiency : undefined;
+      const text = summaryText(summary, { efficiency: close, width: context.terminal.columns });
+      context.print(`run ${record.id}  ${singleLine(record.name)}\n${text}`);
+    }
   } finally {
     await store?.close();
   }

@@ -125,6 +125,24 @@ describe('a case in the terminal', () => {
     expect(shown(false)).toContain('fork 410 --after 1');
   });
 
+  it('tells a finding once, of whomever in the turn it was said', () => {
+    const findings = [2, 2, 3].map((turn) => ({ turn, what: 'too slow' }));
+    const verdict = { pass: false, score: 0, reason: 'Slow', metadata: { findings } };
+    const lines = text(transcriptLines({ ...failed('conversation'), verdict }, { width: 100 }));
+    expect(lines.match(/<-- check: too slow/g)).toHaveLength(2);
+  });
+
+  it('tells the error of a check once, and one of the case beside its checks', () => {
+    const broken = { pass: false, score: 0, reason: 'x', error: 'no such type', assertion: { type: 'llm-rubrik' } };
+    const row = { ...failed('prompt'), status: 'error', verdict: broken } as const;
+    const shown = (message: string): string[] =>
+      transcriptLines({ ...row, error: { code: 'c', message } }, { width: 100 }).filter((line) =>
+        line.startsWith('ERROR'),
+      );
+    expect(shown('no such type')).toEqual(['ERROR   llm-rubrik   no such type']);
+    expect(shown('No answer.')).toEqual(['ERROR   No answer.', 'ERROR   llm-rubrik   no such type']);
+  });
+
   it('unfolds the tools, and shows one turn alone', () => {
     const lines = text(transcriptLines(failed('conversation'), { width: 80, unfold: true, turn: 2 }));
     expect(lines).toContain('"state": "lost"');

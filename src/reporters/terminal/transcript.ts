@@ -204,13 +204,13 @@ export function transcriptLines(row: Row, options: TranscriptOptions): string[] 
   const style = options.style ?? plainStyle;
   const view = conversationOf(row);
   const checks = checksOf(row.verdict);
-  const reason =
-    row.status === 'error' ? safeLines(failureReason(row)).map((line) => style.warn(`ERROR   ${line}`)) : [];
+  const reason = row.status === 'error' ? failureReason(row) : '';
+  const isToldByCheck = checks.some((check) => check.error === reason);
   const lines = [
     heading(row, view, options, style),
     ...columnLines(options, style),
     ...(view === undefined ? promptLines(row, options, style) : conversationLines(view, checks, options, style)),
-    ...reason,
+    ...(reason === '' || isToldByCheck ? [] : safeLines(reason).map((line) => style.warn(`ERROR   ${line}`))),
     ...checkLines(row, options, style),
     ...(options.command === undefined ? [] : suggestion(row, checks, view, options.command)),
   ];
