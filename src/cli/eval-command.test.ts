@@ -10,14 +10,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function parlane(args: readonly string[], env: Record<string, string> = {}) {
+const pipe = { isTTY: false, columns: 80 };
+async function parlane(args: readonly string[], env: Record<string, string> = {}, terminal = pipe) {
   const printed: string[] = [];
   const complained: string[] = [];
   let code = 0;
   await runCommandLine(args, {
     env: { PATH: process.env['PATH'], ...env },
     cwd: folder,
-    terminal: { isTTY: false, columns: 80 },
+    terminal,
     write: (text) => void printed.push(text),
     print: (text) => void printed.push(text),
     complain: (text) => void complained.push(text),
@@ -95,6 +96,25 @@ describe('parlane eval', () => {
       return JSON.parse(readFileSync(join(folder, 'r.jsonl'), 'utf8')).response.cached;
     };
     expect([await cached(), await cached(), await cached('--no-cache')]).toEqual([false, true, false]);
+  });
+
+  it('says how many answers came from the cache', async () => {
+    config(good);
+    expect((await parlane(['eval'])).out).not.toContain('cache');
+    config(good.replace('tests: [', 'tests: [{vars: {x: new}}, '));
+    expect((await parlane(['eval'])).out).toContain('\n1 answer came from the cache and cost nothing;');
+    expect(JSON.parse((await parlane(['eval', '--json'])).out)).toMatchObject({ cached: 2, spent: { usdMicros: 0 } });
+  });
+
+  it.each([40, 60, 80, 160])('fits a terminal of %i columns, with the answer of every row', async (columns) => {
+    const long = 'A prompt that is much longer than any terminal is wide, and goes on, and on, and on: {{x}}';
+    const test =
+      '{description: a test whose name is rather long for a table, vars: {x: a}, assert: [{type: equals, value: z, metric: exact}]}';
+    config(`providers: [sim:instant]\nprompts: ["${long}", "b {{x}}"]\ntests: [${test}]\n`);
+    const { out } = await parlane(['eval', '--no-write'], {}, { isTTY: true, columns });
+    for (const line of out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(columns);
+    expect(out.match(/^FAIL .* {2}Exp/gm)).toHaveLength(2);
+    expect((await parlane(['eval', '--no-write'])).out).toContain(`[sim:instant, ${long}]  Expected output`);
   });
 
   it('grades outputs that exist already', async () => {

@@ -9,6 +9,7 @@ import { realClock } from '../../platform/clock.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
 import { configFiles } from '../../platform/config-files.ts';
 import { createHttpClient } from '../../providers/http-client.ts';
+import { wrap } from '../../reporters/terminal/text-width.ts';
 import type { EvalSettings } from '../../run/eval-settings.ts';
 import { type EvalOutcome, evaluate } from '../../run/evaluate.ts';
 import { openResponseCache } from '../../store/response-cache.ts';
@@ -22,7 +23,7 @@ import { closeness, stopCause } from '../tell-run.ts';
 import { cellWidth, type EvalFlags } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { type Continued, sourceOf } from './eval-past.ts';
-import { evalTable, metricLines } from './eval-table.ts';
+import { cachedAnswers, evalTable, metricLines } from './eval-table.ts';
 
 export interface EvalSession {
   readonly flags: EvalFlags;
@@ -59,12 +60,19 @@ export function evalExitCode({ outcome, totals }: EvalOutcome, env: CliContext['
   return own >= 0 && own <= 255 ? own : exitCodes.failed;
 }
 
-function totalsLine({ outcome, totals }: EvalOutcome): string {
+const cacheWords = (cached: number): string =>
+  `${counted(cached, 'answer')} came from the cache and cost nothing; --no-cache asks again.`;
+
+/** The numbers of an eval, each thing on a line of its own. */
+function totalsLines({ outcome, totals }: EvalOutcome, cached: number): string[] {
   const { usdMicros, unknown } = outcome.spent;
   const cost = unknown > 0 ? 'price unknown' : money(usdMicros);
   const counts = `${counted(totals.planned, 'case')}: ${totals.passed} passed, ${totals.failed} failed, ${counted(totals.errors, 'error')}`;
-  if (outcome.complete) return [`${counts}   ${cost}`, ...closeness(outcome)].join('\n');
-  return `${counts}, ${totals.aborted} open   ${cost}\nStopped (${stopCause(outcome)}). Go on with: parlane eval --resume ${outcome.run}`;
+  const fromCache = cached === 0 ? [] : [cacheWords(cached)];
+  if (outcome.complete) return [`${counts}   ${cost}`, ...fromCache, ...closeness(outcome)];
+  const stopped = `Stopped (${stopCause(outcome)}).`;
+  const goOn = `Go on with: parlane eval --resume ${outcome.run}`;
+  return [`${counts}, ${totals.aborted} open   ${cost}`, ...fromCache, stopped, goOn];
 }
 
 /** The case that needs looking at first. */
@@ -133,15 +141,18 @@ async function tell(result: EvalOutcome, suite: Suite, session: EvalSession, sta
     await writeOutputs(resolve(context.cwd, path), result, suite, { startedAt, now: realClock.now() });
   if (flags.json === true) {
     const { run, complete, spent, efficiency } = result.outcome;
-    context.print(JSON.stringify({ run, totals: result.totals, complete, spent, efficiency }));
+    const told = { run, totals: result.totals, complete, spent, cached: await cachedAnswers(result), efficiency };
+    context.print(JSON.stringify(told));
     return;
   }
-  const { isTTY } = context.terminal;
-  const widest = cellWidth(flags) ?? (isTTY ? terminalCell : undefined);
-  if (flags.table !== false) for (const line of await evalTable(result, widest)) context.print(line);
-  const metrics = metricLines(await result.prompts(), isTTY ? terminalMetric : Number.POSITIVE_INFINITY);
+  const { isTTY, columns } = context.terminal;
+  const width = isTTY ? columns : Number.POSITIVE_INFINITY;
+  const table = { cell: cellWidth(flags) ?? (isTTY ? terminalCell : width), width };
+  if (flags.table !== false) for (const line of await evalTable(result, table)) context.print(line);
+  const metrics = metricLines(await result.prompts(), { cell: isTTY ? terminalMetric : width, width });
   for (const line of metrics) context.print(line);
-  context.print(totalsLine(result));
+  const totals = totalsLines(result, await cachedAnswers(result));
+  context.print(totals.flatMap((line) => wrap(line, width)).join('\n'));
   for (const path of suite.outputPath) context.print(`Written: ${path}`);
   if (flags.write !== false) context.print((await nextSteps(result, session)).join('\n'));
 }
