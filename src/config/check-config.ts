@@ -8,6 +8,7 @@ import { assertionTypes, isAssertionType, specialAssertionTypes } from '../domai
 import { isObject, type Json, type JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { didYouMean } from '../prompts/nearest-name.ts';
+import { keysAt } from '../prompts/schema-problems.ts';
 import type { SourceDocument } from '../prompts/source-document.ts';
 import {
   assertionSchema,
@@ -288,17 +289,6 @@ class Checker {
   #warn(problem: Problem): void {
     this.problems.push({ ...problem, severity: 'warning' });
   }
-}
-
-/** The keys that a schema knows at a place inside it. */
-function keysAt(schema: unknown, path: Path): string[] {
-  const open = (piece: unknown): Record<string, unknown> => {
-    const { unwrap } = Object(piece) as { unwrap?: () => unknown };
-    return Object(typeof unwrap === 'function' && !('element' in Object(piece)) ? unwrap.call(piece) : piece);
-  };
-  let piece = open(schema);
-  for (const key of path) piece = open(Object(piece['shape'])[key] ?? piece['element'] ?? piece['valueType']);
-  return Object.keys(Object(piece['shape']));
 }
 
 /** Of a union's complaints the one that got furthest, when one did. */

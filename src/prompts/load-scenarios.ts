@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Scenario } from '../domain/scenario.ts';
-import { parseWhatIsRight, schemaProblems } from './schema-problems.ts';
+import { keysAt, parseWhatIsRight, schemaProblems } from './schema-problems.ts';
 import { parseSource, type SourceDocument, strictJson } from './source-document.ts';
 import { notAgents, providedVariables, type Specification } from './specification.ts';
 import { requiredVariables, templateFault } from './template.ts';
@@ -113,7 +113,7 @@ function checkScenario(
   setting: ScenarioSetting | undefined,
 ): { scenario?: Scenario; problems: Problem[] } {
   const { data, issues } = parseWhatIsRight(scenarioSchema, entry);
-  const shape = schemaProblems(issues, document, path, () => Object.keys(scenarioSchema.shape));
+  const shape = schemaProblems(issues, document, path, (at) => keysAt(scenarioSchema, at));
   if (data === undefined) return { problems: shape };
   const scenario = data as unknown as Scenario;
   const problems = [...shape, ...checkVariables(scenario, document, path), ...checkScript(scenario, document, path)];

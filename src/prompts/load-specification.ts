@@ -4,7 +4,7 @@ import type { Json } from '../domain/json.ts';
 import type { Problem } from '../domain/problem.ts';
 import { checkSpecification } from './check-specification.ts';
 import type { FilePort } from './files.ts';
-import { parseWhatIsRight, schemaProblems } from './schema-problems.ts';
+import { keysAt, parseWhatIsRight, schemaProblems } from './schema-problems.ts';
 import { parseSource, type SourceDocument, strictJson } from './source-document.ts';
 import { type Specification, specificationSchema } from './specification.ts';
 import { templateFault } from './template.ts';
@@ -26,7 +26,7 @@ export async function loadSpecification(file: string, text: string, files: FileP
   const document = parseSource(file, text, strictJson);
   if (document.problems.length > 0 && document.value === undefined) return { problems: document.problems };
   const { data, issues } = parseWhatIsRight(specificationSchema, document.value ?? null);
-  const shape = schemaProblems(issues, document, [], keysAt);
+  const shape = schemaProblems(issues, document, [], (path) => keysAt(specificationSchema, path));
   if (data === undefined) return { problems: [...document.problems, ...shape] };
   const withPrompts = await readPrompts(data, document, dirname(file), files);
   const problems = [...document.problems, ...shape, ...checkSpecification(data, document), ...withPrompts.problems];
@@ -95,16 +95,4 @@ const outside = (name: string) => ({
 function isOutside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
-}
-
-const agentKeys = ['name', 'prompt', 'tools', 'description', 'handoffs', 'model', 'temperature'];
-const toolKeys = ['description', 'parameters', 'parallel', 'timeoutMs', 'backend'];
-const backendKeys = ['static', 'script', 'state', 'http', 'module', 'replay', 'faults'];
-
-function keysAt(path: readonly PropertyKey[]): readonly string[] {
-  if (path.length === 0) return Object.keys(specificationSchema.shape);
-  if (path[0] === 'agents') return path.at(-1) === 'model' ? ['provider', 'model', 'temperature'] : agentKeys;
-  if (path[0] !== 'tools') return [];
-  if (path.at(-1) === 'backend') return backendKeys;
-  return path.length === 2 ? toolKeys : [];
 }

@@ -6,7 +6,8 @@ export function didYouMean(name: string, names: Iterable<string>): string | unde
   let least = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of names) {
     const steps = distance(name.toLowerCase(), candidate.toLowerCase());
-    if (steps < least) [best, least] = [candidate, steps];
+    // A name of which no letter would be left was not meant.
+    if (steps < Math.min(least, candidate.length)) [best, least] = [candidate, steps];
   }
   return best === undefined ? undefined : `did you mean "${best}"?`;
 }

@@ -157,6 +157,23 @@ end_marker: thanks
     );
   });
 
+  it('names the keys that are known wherever one is not', async () => {
+    const text = `name: desk
+version: "1"
+agents:
+  agent: {name: A, prompt: a, tools: [look], model: {provider: x, warmth: 1}}
+  client: {name: C, prompt: c}
+tools:
+  look: {description: d, backend: {state: {do: list, at: goods, search: {kind: kind}}, faults: {rate: 1}}}
+`;
+    const { problems } = await loadSpecification('p/desk.yaml', text, memoryFiles());
+    expect(told(problems).filter((one) => one.includes('unknown key'))).toEqual([
+      'p/desk.yaml:4:67  unknown key "warmth" (known: provider, model, temperature)',
+      'p/desk.yaml:7:74  unknown key "kind" (known: by, in)',
+      'p/desk.yaml:7:97  unknown key "rate" (known: errorRate, delayMs, malformedRate)',
+    ]);
+  });
+
   it('needs an entry agent and a client', async () => {
     const { problems } = await loadSpecification(
       'd.yaml',

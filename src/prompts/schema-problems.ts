@@ -48,6 +48,21 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 const lowerFirst = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1);
 
+/** The keys that a schema knows at a place inside it; of a union, those of its map. */
+export function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  let piece = opened(schema);
+  for (const key of path) piece = opened(Object(piece['shape'])[key] ?? piece['element'] ?? piece['valueType']);
+  return Object.keys(Object(piece['shape']));
+}
+
+/** A schema without what says that it may be absent. */
+function opened(schema: unknown): Readonly<Record<string, unknown>> {
+  const { unwrap, element, options } = Object(schema) as Record<string, unknown>;
+  if (typeof unwrap === 'function' && element === undefined) return opened(unwrap.call(schema));
+  const maps = Array.isArray(options) ? options.map(opened).filter((option) => 'shape' in option) : [];
+  return maps[0] ?? Object(schema);
+}
+
 /** Keys that a file cannot do without; a stand-in lets the rest of the file be checked. */
 const standIns: Readonly<Record<string, Json>> = { name: '-', prompt: '-', version: '-', description: '-' };
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -79,6 +79,18 @@ describe('state tools', () => {
   look: {description: d, parameters: ${object}, backend: {state: {do: get, at: cart}}}
   name: {description: d, parameters: ${object}, backend: {state: {do: set, at: "names.{id}", from: name}}}
   find: {description: d, parameters: ${object}, backend: {state: {do: list, at: goods, search: {by: q, in: [name]}}}}`;
+
+  it('do what the example of docs/conversations.md says', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/conversations.md'), 'utf8');
+    const [, example = ''] = /```yaml\n# state tools\n([\s\S]*?)```/.exec(page) ?? [];
+    const { call, session } = await rig(example.replace(/^/gm, '  '));
+    expect(await call('find', { words: 'apple' })).toEqual([{ id: 1, name: 'Red apple' }]);
+    expect(await call('find', { words: 'red pear' })).toEqual([]);
+    await call('put', { id: 1, count: 1 });
+    expect(await call('put', { id: 1, count: 2 })).toBe('1 in the cart');
+    await call('note', { address: 'Main St 1' });
+    expect(session.world).toMatchObject({ cart: [{ id: 1, count: 2 }], delivery: 'Main St 1' });
+  });
 
   it('get, set, list, insert and remove in a world that the session shares', async () => {
     const { call, session } = await rig(tools, {}, '{goods: [{name: Rye bread}, {name: Oat milk}]}');
