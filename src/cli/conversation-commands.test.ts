@@ -117,6 +117,7 @@ describe('parlane simulate', () => {
     write('s.yaml', '- name: a\n  max_turns: 0\n- name: b\n  variables: {SEED: 1.5}\n  scrpt: [x]\n');
     const said = await parlane('simulate', 's.yaml');
     expect(said.code).toBe(2);
+    expect(said.err).toMatch(/\nNothing was run, nothing was spent\.\n$/);
     for (const part of ['s.yaml:2:14', 's.yaml:4:21', 's.yaml:5:3', 'did you mean "script"?', 'nothing was spent'])
       expect(said.err).toContain(part);
   });

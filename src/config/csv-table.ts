@@ -7,7 +7,7 @@ import type { SuiteTest, TestSource } from '../domain/suite.ts';
 import type { Assertion } from '../domain/verdict.ts';
 import { rowTest } from './csv-row.ts';
 import { type CsvDialect, CsvFault, csvRows } from './csv-rows.ts';
-import type { Loading } from './loading.ts';
+import { type Loading, warning } from './loading.ts';
 
 const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
 const mostProblems = 20;
@@ -82,6 +82,10 @@ async function inspect(
   }
   for (const { line, message } of found.slice(0, mostProblems)) {
     loading.report({ file: loading.shown(path), line, column: 1, message });
+  }
+  if (count === 0) {
+    const message = 'this table has no rows below its head: there are no tests in it';
+    loading.report(warning({ file: loading.shown(path), line: 1, column: 1, message }));
   }
   return { count, uniform, samples: [...samples.values()] };
 }

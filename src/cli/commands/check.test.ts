@@ -97,6 +97,17 @@ tests: [{vars: {name: '"Ann"'}}]
     expect(rows.out).not.toContain('unknown path');
   });
 
+  it('tells of a table with a head alone that there are no tests, not what follows from it', async () => {
+    write('t.csv', 'name,__expected\n');
+    write('parlane.yaml', 'prompts: ["Hello {{name}}"]\nproviders: [echo]\ntests: file://t.csv\n');
+    const { code, told } = await check();
+    expect(told).toEqual(['t.csv:1:1 this table has no rows below its head: there are no tests in it']);
+    expect(code).toBe(2);
+    const ran = await commandLine({ cwd }, 'run');
+    expect(ran.err).toContain(told[0]?.slice('t.csv:1:1 '.length));
+    expect(ran).toMatchObject({ code: 2, out: '' });
+  });
+
   it('has nothing against values that are filled in later, files that are there, and code of any form', async () => {
     write('wanted.json', '{}');
     write('texts/a.txt', 'a');
