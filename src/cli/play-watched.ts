@@ -9,6 +9,7 @@ import { serveControl } from '../platform/control-socket.ts';
 import { type Interrupt, listenForInterrupt } from '../platform/interrupt.ts';
 import { isAlive, thisProcess } from '../platform/process-identity.ts';
 import type { RunObserver } from '../reporters/observer.ts';
+import type { ExpectedWork } from '../reporters/terminal/time-left.ts';
 import { Lanes } from '../run/lanes.ts';
 import { RunControl } from '../run/run-control.ts';
 import type { RunHost } from '../run/run-plan.ts';
@@ -24,6 +25,8 @@ export interface WatchedOptions {
   readonly folder?: string;
   readonly show: 'view' | 'plain' | 'events' | 'nothing';
   readonly forecast?: Forecast;
+  /** What there is to do, for the time that is left. */
+  readonly expected?: ExpectedWork;
   /** Further observers, told to finish with the view. */
   readonly reporters?: readonly RunObserver[];
 }
@@ -105,6 +108,7 @@ export async function playWatched<T>(
     show: options.show,
     store: options.store,
     ...(options.forecast === undefined ? {} : { forecast: options.forecast }),
+    ...(options.expected === undefined ? {} : { expected: options.expected }),
     lanes: () => lanes,
     onStop: () => process.kill(process.pid, 'SIGINT'),
   });

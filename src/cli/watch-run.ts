@@ -1,6 +1,6 @@
 /** How people watch a run: a live view on a terminal, plain lines without one, events as lines of JSON for programs. */
 import type { Forecast } from '../domain/forecast.ts';
-import { type LaneKey, type RunId, runId } from '../domain/ids.ts';
+import { type RunId, runId } from '../domain/ids.ts';
 import type { LaneSnapshot } from '../domain/lane.ts';
 import type { RunEvent } from '../domain/run-event.ts';
 import { realTicker } from '../platform/ticker.ts';
@@ -11,6 +11,7 @@ import { type LiveKeys, type LiveReporter, liveReporter } from '../reporters/ter
 import { type LiveState, liveState, reduceLive } from '../reporters/terminal/live-state.ts';
 import { plainReporter } from '../reporters/terminal/plain-lines.ts';
 import { type Style, styleFor } from '../reporters/terminal/style.ts';
+import type { ExpectedWork } from '../reporters/terminal/time-left.ts';
 import type { Lanes } from '../run/lanes.ts';
 import type { Store } from '../store/store.ts';
 import type { CliContext } from './cli-context.ts';
@@ -21,6 +22,8 @@ export interface WatchOptions {
   /** A view where there is a terminal, plain lines, events as lines of JSON, or nothing at all. */
   readonly show: 'view' | 'plain' | 'events' | 'nothing';
   readonly forecast?: Forecast;
+  /** What there is to do, for the time that is left. */
+  readonly expected?: ExpectedWork;
   /** Where the run is kept: keys open its cases and its report. */
   readonly store: Store;
   /** The lanes of the run, once it has begun. */
@@ -81,10 +84,10 @@ const jsonWatch = (context: CliContext): Watching => ({
 
 function textWatch(context: CliContext, options: WatchOptions, style: Style): Watching {
   const { screen } = context;
-  const expected = new Map<LaneKey, number>(options.forecast?.lanes.map(({ lane, calls }) => [lane, calls.likely]));
+  const expected = options.expected ?? new Map();
   if (screen === undefined || options.show === 'plain') {
     const sink = { write: (text: string) => context.complain(text.trimEnd()) };
-    return { observer: plainReporter({ sink, ticker: realTicker, expectedCalls: expected }), unkey: () => {} };
+    return { observer: plainReporter({ sink, ticker: realTicker, expectedWork: expected }), unkey: () => {} };
   }
   const { keys } = screen;
   const desk = keyDesk(context, options, style, () => live);
@@ -95,7 +98,7 @@ function textWatch(context: CliContext, options: WatchOptions, style: Style): Wa
     ticker: realTicker,
     size: () => ({ columns: screen.columns(), rows: screen.rows() }),
     snapshots: (): readonly LaneSnapshot[] => options.lanes()?.snapshot() ?? [],
-    expectedCalls: expected,
+    expectedWork: expected,
     ...(options.forecast?.costUsdMicros ? { expectedUsdMicros: options.forecast.costUsdMicros.likely } : {}),
     ...(keys === undefined ? {} : { keys: desk }),
   });

@@ -160,6 +160,18 @@ export class SqlRunStore implements RunStore {
     }));
   }
 
+  async openCounts(): Promise<ReadonlyMap<string, number>> {
+    const found = await this.#parts.db
+      .selectFrom('cases')
+      .leftJoin('rows', (join) => join.onRef('rows.run', '=', 'cases.run').onRef('rows.idx', '=', 'cases.idx'))
+      .select(({ fn }) => ['cases.provider', fn.countAll().as('count')])
+      .where('cases.run', '=', this.#run)
+      .where((either) => either.or([either('rows.provisional', 'is', null), either('rows.provisional', '=', 1)]))
+      .groupBy('cases.provider')
+      .execute();
+    return new Map(found.map(({ provider, count }) => [provider, Number(count)]));
+  }
+
   async case(index: CaseIndex): Promise<Case | undefined> {
     const cells = await this.#parts.db
       .selectFrom('cases')

@@ -220,6 +220,8 @@ export interface RunStore {
   addCases(cases: readonly PlacedCase[]): Promise<void>;
   /** Cases that still need a final row. */
   openCases(query: CaseQuery): Promise<readonly PlacedCase[]>;
+  /** How many they are, by the provider of their column. */
+  openCounts(): Promise<ReadonlyMap<string, number>>;
   case(index: CaseIndex): Promise<Case | undefined>;
   /** Number of recorded cases, and the position after the last. */
   caseCount(): Promise<{ readonly cases: number; readonly nextPosition: number }>;

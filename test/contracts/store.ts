@@ -169,6 +169,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       expect(await indices({ after: -1, limit: 9, serial: true })).toEqual([1]);
       expect(await indices({ after: -1, limit: 9, provider: 'nobody' })).toEqual([]);
       expect(await indices({ after: 0, limit: 1 })).toEqual([1]);
+      expect([...(await run.openCounts())]).toEqual([['p', 3]]);
       expect(await run.caseCount()).toEqual({ cases: 4, nextPosition: 4 });
       expect(await run.providers()).toEqual(['p']);
       expect(await run.columns()).toEqual([{ position: 0, provider: 'p', prompt: 'q' }]);

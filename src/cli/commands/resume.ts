@@ -9,6 +9,7 @@ import { settingsOf } from '../../run/run-settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf } from '../exit-code.ts';
+import { openWork } from '../expected-work.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
 import { storeFolder } from '../open-run-project.ts';
 import { hostOn, listenForStop, playWatched, showFor } from '../play-watched.ts';
@@ -58,7 +59,8 @@ async function resume(
     for (const path of outputs) files.check(path);
     await makeProviders(store, record.id, revived);
     const { cases } = revived;
-    const { result } = await playWatched(context, watched, interrupt, (stage) =>
+    const left = again ? {} : { expected: await openWork(await findRun(store, record.id), revived.provider) };
+    const { result } = await playWatched(context, { ...watched, ...left }, interrupt, (stage) =>
       again
         ? retryRun(record.id, hostOn(stage, store, revived), { cases, changes })
         : resumeRun(record.id, hostOn(stage, store, revived), cases, changes),

@@ -12,6 +12,7 @@ import type { CliContext } from '../cli-context.ts';
 import { compareStoredRuns } from '../compare-stored-runs.ts';
 import { chosenConfig } from '../config-argument.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { forecastWork } from '../expected-work.ts';
 import { chooseRun, storeOption } from '../open-project-store.ts';
 import { openRunProject, type RunProject } from '../open-run-project.ts';
 import { playProject } from '../play-project.ts';
@@ -58,7 +59,7 @@ async function run(file: string | undefined, options: RunOptions, context: CliCo
       folder,
       show,
       reporters,
-      ...(forecast === undefined ? {} : { forecast }),
+      ...(forecast === undefined ? {} : { forecast, expected: forecastWork(forecast, project) }),
     };
     const { result, watch } = await playWatched(context, watched, interrupt, (stage) =>
       playProject(opened, project.cases(), stage, options),

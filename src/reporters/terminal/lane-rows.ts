@@ -7,12 +7,12 @@ import { causeFromEvents, causeWords } from './cause-words.ts';
 import type { LiveLane, LiveState } from './live-state.ts';
 import type { Style } from './style.ts';
 import { fill, fillLeft, textWidth } from './text-width.ts';
-import { type ExpectedCalls, laneTimeLeft } from './time-left.ts';
+import { type ExpectedWork, laneTimeLeft } from './time-left.ts';
 
 /** What the rows need beside the state. */
 export interface LaneTable {
   readonly snapshots: ReadonlyMap<LaneKey, LaneSnapshot>;
-  readonly expected: ExpectedCalls;
+  readonly expected: ExpectedWork;
   readonly labels: Readonly<Record<string, string>>;
   readonly width: number;
   readonly style: Style;
@@ -52,7 +52,7 @@ export interface LaneRow {
 }
 
 /** The lanes with what is left of each, in the order they appeared. */
-function laneRows(state: LiveState, expected: ExpectedCalls): LaneRow[] {
+function laneRows(state: LiveState, expected: ExpectedWork): LaneRow[] {
   return [...state.lanes.values()].map((lane) => {
     const left = laneTimeLeft(state, lane, expected);
     const quiet = lane.inFlight === 0 && lane.queued === 0 && lane.started > 0;

@@ -9,7 +9,7 @@ import type { LiveState } from './live-state.ts';
 import { failureText, panelLines, statusWord } from './panels.ts';
 import { plainStyle, type Style } from './style.ts';
 import { clamp, cut, fill, singleLine, styledWidth, textWidth } from './text-width.ts';
-import { type ExpectedCalls, runTimeLeft } from './time-left.ts';
+import { type ExpectedWork, runTimeLeft } from './time-left.ts';
 
 /** Everything a frame is made of. The same input gives the same lines. */
 export interface FrameInput {
@@ -22,7 +22,7 @@ export interface FrameInput {
   readonly height: number;
   readonly style?: Style;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly expectedCalls?: ExpectedCalls;
+  readonly expectedWork?: ExpectedWork;
   /** What the forecast expects the whole run to cost. */
   readonly expectedUsdMicros?: number;
   readonly selected?: LaneKey;
@@ -40,7 +40,7 @@ export interface FrameInput {
 }
 
 const noLabels = {};
-const noCalls: ExpectedCalls = new Map();
+const noWork: ExpectedWork = new Map();
 
 function spread(left: string, right: string, width: number): string {
   const gap = width - styledWidth(left) - styledWidth(right);
@@ -55,7 +55,7 @@ function spendWords(state: LiveState, expected: number | undefined): string {
 
 function header(input: FrameInput, style: Style): string {
   const { state } = input;
-  const left = runTimeLeft(state, input.expectedCalls ?? noCalls);
+  const left = runTimeLeft(state, input.expectedWork ?? noWork);
   const leftWords = state.complete !== undefined ? 'done' : left === undefined ? '' : `about ${clock(left)} left`;
   const parts = [`${clock(state.now - state.startedAt)} gone`, leftWords, spendWords(state, input.expectedUsdMicros)];
   const right = parts.filter((part) => part !== '').join('   ');
@@ -184,7 +184,7 @@ function around(input: FrameInput, style: Style, height: number): string[] {
 function tableInput(input: FrameInput, style: Style): Parameters<typeof laneTable>[1] {
   return {
     snapshots: new Map((input.snapshots ?? []).map((snapshot) => [snapshot.key, snapshot])),
-    expected: input.expectedCalls ?? noCalls,
+    expected: input.expectedWork ?? noWork,
     labels: input.labels ?? noLabels,
     width: input.width,
     style,

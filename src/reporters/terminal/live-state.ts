@@ -91,6 +91,10 @@ export interface LiveState {
   now: EpochMillis;
   planned: number;
   completed: number;
+  /** Cases that ended since `run-start`: without those of earlier sittings. */
+  endedHere: number;
+  /** The same by the position of their column. */
+  readonly endedByColumn: Map<number, number>;
   passed: number;
   failed: number;
   errors: number;
@@ -135,6 +139,8 @@ export function liveState(): LiveState {
     now: 0,
     planned: 0,
     completed: 0,
+    endedHere: 0,
+    endedByColumn: new Map(),
     passed: 0,
     failed: 0,
     errors: 0,
@@ -311,6 +317,8 @@ function endCase(state: LiveState, event: RunEvent & { type: 'case-end' }): void
   const ended = { index, name, status, column, lane: state.live.get(event.index)?.lane };
   keep(state.ended, ended, keptEnded);
   state.live.delete(event.index);
+  state.endedHere++;
+  state.endedByColumn.set(column, (state.endedByColumn.get(column) ?? 0) + 1);
   state.completed = event.completed;
   state.planned = event.total;
   switch (status) {

@@ -5,18 +5,18 @@ import { laneLabel } from '../lane-label.ts';
 import type { RunObserver, TextSink, Ticker } from '../observer.ts';
 import { type LaneMode, type LiveLane, type LiveState, liveState, reduceLive } from './live-state.ts';
 import { singleLine } from './text-width.ts';
-import { type ExpectedCalls, laneTimeLeft, runTimeLeft } from './time-left.ts';
+import { type ExpectedWork, laneTimeLeft, runTimeLeft } from './time-left.ts';
 
 /** The live view for logs: one line every 30 seconds and whenever a lane's state changes. */
 export interface PlainOptions {
   readonly sink: TextSink;
   readonly ticker: Ticker;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly expectedCalls?: ExpectedCalls;
+  readonly expectedWork?: ExpectedWork;
   readonly everyMs?: number;
 }
 
-const noCalls: ExpectedCalls = new Map();
+const noWork: ExpectedWork = new Map();
 /** Changes that come faster than this share a line. */
 const gatherMs = 1000;
 
@@ -26,7 +26,7 @@ const stamp = (ms: number): string => {
   return `[${two(Math.floor(seconds / 60))}:${two(seconds % 60)}]`;
 };
 
-function laneWords(state: LiveState, lane: LiveLane, expected: ExpectedCalls): string {
+function laneWords(state: LiveState, lane: LiveLane, expected: ExpectedWork): string {
   const wait = Math.max(0, Math.ceil((lane.blockedUntil - state.now) / 1000));
   switch (lane.mode) {
     case 'closed':
@@ -51,7 +51,7 @@ function laneWords(state: LiveState, lane: LiveLane, expected: ExpectedCalls): s
 function plainLine(
   state: LiveState,
   labels: Readonly<Record<string, string>> = {},
-  expected: ExpectedCalls = noCalls,
+  expected: ExpectedWork = noWork,
 ): string {
   const lanes = [...state.lanes.values()].map(
     (lane) => `${laneLabel(lane.key, labels)} ${laneWords(state, lane, expected)}`,
@@ -78,7 +78,7 @@ export function plainReporter(options: PlainOptions): RunObserver {
   const print = (now: EpochMillis): void => {
     lastLineAt = now;
     changed = false;
-    options.sink.write(`${plainLine(state, options.labels, options.expectedCalls)}\n`);
+    options.sink.write(`${plainLine(state, options.labels, options.expectedWork)}\n`);
   };
   const printIfDue = (now: EpochMillis): void => {
     const since = now - lastLineAt;
