@@ -173,9 +173,11 @@ describe('the docs', () => {
     const server = await heldServer();
     const running = mkdtempSync(join(home, 'ctl-'));
     try {
+      // So many that the case is there that the pages ask about.
+      const words = Array.from({ length: 512 }, (_, at) => `w${at}`).join(', ');
       writeFileSync(
         join(running, 'parlane.yaml'),
-        `prompts: ["{{w}}"]\nproviders: [{id: "openai:gpt-5-mini", config: {apiBaseUrl: "${server.url}", apiKey: k}}]\ntests: [{vars: {w: a}}, {vars: {w: b}}]\n`,
+        `prompts: ["{{w}}"]\nproviders: [{id: "openai:gpt-5-mini", config: {apiBaseUrl: "${server.url}", apiKey: k}}]\ntests: [{vars: {w: [${words}]}}]\n`,
       );
       const run = commandLine({ cwd: running }, 'run', '--no-forecast');
       await server.asked;
@@ -184,6 +186,7 @@ describe('the docs', () => {
         expect(code, `${text}\n${err}${out}`).toBe(0);
       }
       await commandLine({ cwd: running }, 'ctl', 'resume', 'openai');
+      await commandLine({ cwd: running }, 'ctl', 'limit', 'openai', 'rpm=1000000');
       server.release();
       expect((await run).code).toBe(0);
     } finally {

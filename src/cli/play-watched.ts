@@ -11,12 +11,12 @@ import { isAlive, thisProcess } from '../platform/process-identity.ts';
 import type { RunObserver } from '../reporters/observer.ts';
 import type { ExpectedWork } from '../reporters/terminal/time-left.ts';
 import { Lanes } from '../run/lanes.ts';
-import { RunControl } from '../run/run-control.ts';
 import type { RunHost } from '../run/run-plan.ts';
 import type { Store } from '../store/store.ts';
 import { type CliContext, clockOf } from './cli-context.ts';
 import { suggested } from './suggested-command.ts';
 import { type Watch, watchRun } from './watch-run.ts';
+import { controlOf } from './watched-control.ts';
 
 export interface WatchedOptions {
   readonly title: string;
@@ -123,7 +123,7 @@ export async function playWatched<T>(
     options.folder === undefined
       ? undefined
       : await serveControl(options.folder, (request) => {
-          if (lanes !== undefined) return new RunControl(lanes, { name: options.title }).answer(request);
+          if (lanes !== undefined) return controlOf(lanes, options, watch.state).answer(request);
           throw new ParlaneError('ctl/not-yet', 'The run has not begun yet.', 'Ask again in a moment.');
         });
   const reporters = options.reporters ?? [];

@@ -200,6 +200,8 @@ describe('parlane plan', () => {
     config('lanes: {"sim:instant": {rpm: 2}}\n');
     const { out } = await parlane('plan', '--what-if', 'sim:instant.rpm=600');
     expect(out).toMatch(/instead of .* sooner/);
+    const byPart = await parlane('plan', '--what-if', 'instant.rpm=600');
+    expect(byPart.out, 'a part of the name, as ctl takes it').toMatch(/instead of .* sooner/);
     expect((await parlane('plan', '--what-if', 'nowhere.rpm=1')).err).toMatch(/No lane is called "nowhere"/);
     const json = JSON.parse((await parlane('plan', '--json')).out) as { cases: number; lanes: unknown[] };
     expect(json.cases).toBe(6);

@@ -1,6 +1,6 @@
 import { ParlaneError } from '../domain/errors.ts';
 import type { LaneLimits } from '../domain/lane.ts';
-import { laneName } from '../domain/lane-name.ts';
+import { laneName, lanesMeant } from '../domain/lane-name.ts';
 import type { PlannedLane } from './planned-work.ts';
 
 const fields = ['rpm', 'tpm', 'inputTpm', 'outputTpm', 'maxConcurrent', 'minGapMs'] as const;
@@ -12,13 +12,6 @@ const resources: Readonly<Partial<Record<Field, string>>> = {
   inputTpm: 'inputTokens',
   outputTpm: 'outputTokens',
 };
-
-/** Lanes that the name means: exactly, without the hash of its credentials, or as the beginning of a name. */
-function lanesNamed(lanes: readonly PlannedLane[], name: string): readonly PlannedLane[] {
-  const plain = (lane: PlannedLane): string => laneName(lane.spec.key);
-  const exact = lanes.filter((lane) => lane.spec.key === name || plain(lane) === name);
-  return exact.length > 0 ? exact : lanes.filter((lane) => plain(lane).startsWith(`${name}:`));
-}
 
 function changed(lane: PlannedLane, field: Field, value: number): PlannedLane {
   const limits: LaneLimits = { ...lane.spec.limits, [field]: value };
@@ -39,12 +32,13 @@ export function whatIf(lanes: readonly PlannedLane[], text: string): readonly Pl
       { text },
     );
   }
-  const meant = new Set(lanesNamed(lanes, match[1] ?? ''));
+  const keys = lanes.map(({ spec }) => spec.key);
+  const meant = new Set(lanesMeant(keys, match[1] ?? ''));
   if (meant.size === 0) {
-    const known = lanes.map(({ spec }) => laneName(spec.key)).join(', ');
+    const known = keys.map(laneName).join(', ');
     throw new ParlaneError('forecast/no-such-lane', `No lane is called "${match[1]}".`, `The lanes are ${known}.`, {
       text,
     });
   }
-  return lanes.map((lane) => (meant.has(lane) ? changed(lane, field, value) : lane));
+  return lanes.map((lane) => (meant.has(lane.spec.key) ? changed(lane, field, value) : lane));
 }

@@ -28,7 +28,10 @@ export async function serveControl(folder: string, answer: (request: unknown) =>
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    createInterface({ input: socket }).on('line', (line) => socket.write(`${JSON.stringify(reply(line, answer))}\n`));
+    createInterface({ input: socket }).on('line', async (line) => {
+      const said = JSON.stringify(await reply(line, answer));
+      if (!socket.destroyed) socket.write(`${said}\n`);
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(path, resolve);
@@ -46,9 +49,9 @@ export async function serveControl(folder: string, answer: (request: unknown) =>
   };
 }
 
-function reply(line: string, answer: (request: unknown) => unknown): unknown {
+async function reply(line: string, answer: (request: unknown) => unknown): Promise<unknown> {
   try {
-    return { ok: answer(JSON.parse(line)) };
+    return { ok: await answer(JSON.parse(line)) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }

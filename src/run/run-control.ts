@@ -2,7 +2,8 @@
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseNumber, type LaneKey } from '../domain/ids.ts';
 import type { LaneLimits, LaneSnapshot } from '../domain/lane.ts';
-import { laneName } from '../domain/lane-name.ts';
+import { laneName, lanesMeant } from '../domain/lane-name.ts';
+import type { RowStatus } from '../domain/row.ts';
 import type { CallPlace } from '../lanes/scheduler.ts';
 import type { Lanes } from './lanes.ts';
 
@@ -12,23 +13,38 @@ export type ControlRequest =
   | { readonly do: 'limit'; readonly lane: string; readonly limits: LaneLimits }
   | { readonly do: 'cancel' | 'why'; readonly case: number };
 
+/** What is kept of a case: whether the run has it, and how it ended. */
+export interface CaseState {
+  readonly known: boolean;
+  readonly ended?: RowStatus;
+}
+
 /** Why a case is not done yet: where its calls are and what their lanes wait for. */
 export interface WhyAnswer {
   readonly case: number;
+  /** How it ended, when it has. */
+  readonly ended?: RowStatus;
   readonly calls: readonly (CallPlace & { readonly snapshot: LaneSnapshot | undefined })[];
 }
 
 export class RunControl {
   private readonly lanes: Lanes;
   private readonly about: Readonly<Record<string, unknown>>;
+  private readonly stateOf: (index: CaseIndex) => Promise<CaseState>;
 
-  constructor(lanes: Lanes, about: Readonly<Record<string, unknown>> = {}) {
+  /** `about` is told with the status; `stateOf` looks a case up, where cases are kept. */
+  constructor(
+    lanes: Lanes,
+    about: Readonly<Record<string, unknown>> = {},
+    stateOf: (index: CaseIndex) => Promise<CaseState> = async () => ({ known: true }),
+  ) {
     this.lanes = lanes;
     this.about = about;
+    this.stateOf = stateOf;
   }
 
   /** One request of a person, checked: it may come from anywhere on this machine that this user has. */
-  answer(request: unknown): unknown {
+  async answer(request: unknown): Promise<unknown> {
     const asked = checked(request);
     switch (asked.do) {
       case 'status':
@@ -37,16 +53,32 @@ export class RunControl {
       case 'resume':
         return { lanes: this.each(asked.lane, (lane) => this.lanes[asked.do as 'pause' | 'resume'](lane)) };
       case 'limit':
-        return { lanes: this.each(asked.lane, (lane) => this.lanes.retune(lane, asked.limits)) };
+        return { lanes: this.each(asked.lane, (lane) => this.lanes.retune(lane, asked.limits)), limits: asked.limits };
       case 'cancel':
-        this.lanes.cancelCase(indexOf(asked.case));
-        return { case: asked.case };
+        return this.cancel(indexOf(asked.case));
       case 'why':
         return this.why(indexOf(asked.case));
     }
   }
 
-  private why(index: CaseIndex): WhyAnswer {
+  /** How a case stands; one that the run does not have is refused. */
+  private async look(index: CaseIndex): Promise<CaseState> {
+    const state = await this.stateOf(index);
+    if (state.known) return state;
+    throw new ParlaneError('ctl/no-case', `The run has no case #${caseNumber(index)}.`, 'See "parlane ctl".');
+  }
+
+  private async cancel(index: CaseIndex): Promise<{ case: number }> {
+    const { ended } = await this.look(index);
+    if (ended !== undefined)
+      throw new ParlaneError('ctl/ended', `Case #${caseNumber(index)} has ended (${ended}).`, 'Nothing is to cancel.');
+    this.lanes.cancelCase(index);
+    return { case: caseNumber(index) };
+  }
+
+  private async why(index: CaseIndex): Promise<WhyAnswer> {
+    const { ended } = await this.look(index);
+    if (ended !== undefined) return { case: caseNumber(index), ended, calls: [] };
     const snapshots = new Map(this.lanes.snapshot().map((lane) => [lane.key, lane]));
     const calls = this.lanes.where(index).map((call) => ({ ...call, snapshot: snapshots.get(call.lane) }));
     return { case: caseNumber(index), calls };
@@ -55,8 +87,7 @@ export class RunControl {
   /** Acts on the lanes that a name means: all of them, the one of that key, or those that contain it. */
   private each(name: string | undefined, act: (lane: LaneKey) => void): LaneKey[] {
     const keys = this.lanes.snapshot().map(({ key }) => key);
-    const exact = keys.filter((key) => key === name || laneName(key) === name);
-    const meant = name === undefined ? keys : exact.length > 0 ? exact : keys.filter((key) => key.includes(name));
+    const meant = name === undefined ? keys : lanesMeant(keys, name);
     if (meant.length === 0)
       throw new ParlaneError('ctl/no-lane', `There is no lane "${name}".`, `Lanes: ${keys.map(laneName).join(', ')}.`);
     for (const lane of meant) act(lane);

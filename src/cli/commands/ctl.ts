@@ -2,10 +2,11 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { LaneSnapshot } from '../../domain/lane.ts';
-import { duration } from '../../domain/measures.ts';
+import { counted, duration } from '../../domain/measures.ts';
 import { realClock } from '../../platform/clock.ts';
 import { askControl } from '../../platform/control-socket.ts';
 import { laneCauseWords } from '../../reporters/terminal/cause-words.ts';
+import { singleLine } from '../../reporters/terminal/text-width.ts';
 import type { ControlRequest, WhyAnswer } from '../../run/run-control.ts';
 import { defaultStoreFolder } from '../../store/open-store.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -16,9 +17,14 @@ interface CtlOptions {
   readonly json?: boolean;
 }
 
+/** As a config calls them, and shorter. */
 const limitNames: Readonly<Record<string, string>> = {
   rpm: 'rpm',
   tpm: 'tpm',
+  inputTpm: 'inputTpm',
+  outputTpm: 'outputTpm',
+  maxConcurrent: 'maxConcurrent',
+  minGapMs: 'minGapMs',
   concurrent: 'maxConcurrent',
   gap: 'minGapMs',
 };
@@ -70,9 +76,29 @@ function requestOf(verb: string, words: readonly string[]): ControlRequest {
 const laneLine = (lane: LaneSnapshot, now: number): string =>
   `${lane.key}  ${lane.inFlight}/${lane.maxConcurrentDynamic} in flight, ${lane.queue} queued: ${laneCauseWords(lane, now)}`;
 
-function whyLines({ case: number, calls }: WhyAnswer, now: number): string[] {
+interface StatusAnswer {
+  readonly run: string;
+  readonly name: string;
+  readonly planned: number;
+  readonly completed: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly errors: number;
+  readonly lanes: readonly LaneSnapshot[];
+}
+
+function statusLines({ run, name, planned, completed, lanes, ...counts }: StatusAnswer, now: number): string[] {
+  const ends = `${counts.passed} passed, ${counts.failed} failed, ${counted(counts.errors, 'error')}`;
+  return [
+    `run ${run}  ${singleLine(name)}: ${completed} of ${counted(planned, 'case')} done, ${ends}`,
+    ...lanes.map((lane) => laneLine(lane, now)),
+  ];
+}
+
+function whyLines({ case: number, ended, calls }: WhyAnswer, now: number): string[] {
+  if (ended !== undefined) return [`#${number} is done: ${ended}. See it: parlane show ${number}`];
   if (calls.length === 0)
-    return [`#${number} has no call waiting or running: it is done, not started yet, or busy with a tool.`];
+    return [`#${number} has no call waiting or running: it has not begun, or is busy with a tool.`];
   return calls.map(({ path, lane, running, submittedAt, attempts, snapshot }) => {
     const since = duration(now - submittedAt);
     if (running)
@@ -83,11 +109,13 @@ function whyLines({ case: number, calls }: WhyAnswer, now: number): string[] {
 
 function textOf(request: ControlRequest, answer: unknown): string {
   const now = realClock.now();
-  if (request.do === 'status')
-    return (answer as { lanes: LaneSnapshot[] }).lanes.map((lane) => laneLine(lane, now)).join('\n');
+  if (request.do === 'status') return statusLines(answer as StatusAnswer, now).join('\n');
   if (request.do === 'why') return whyLines(answer as WhyAnswer, now).join('\n');
   if (request.do === 'cancel') return `Case #${request.case} is being cancelled.`;
-  return `${request.do}: ${(answer as { lanes: string[] }).lanes.join(', ')}`;
+  const lanes = (answer as { lanes: string[] }).lanes.join(', ');
+  if (request.do !== 'limit') return `${request.do}: ${lanes}`;
+  const values = Object.entries(request.limits).map(([name, value]) => `${name} is now ${value}`);
+  return `${lanes}: ${values.join(', ')}`;
 }
 
 async function ask(verb: string, words: readonly string[], options: CtlOptions, context: CliContext): Promise<void> {
