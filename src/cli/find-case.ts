@@ -7,8 +7,6 @@ import type { Case } from '../domain/case.ts';
 import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseIndexOf, caseNumber, type RunId } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
-import { realClock } from '../platform/clock.ts';
-import { isAlive } from '../platform/process-identity.ts';
 import { storedRow } from '../run/read-run.ts';
 import { rowSoFar } from '../run/row-so-far.ts';
 import { findRun } from '../run/run-plan.ts';
@@ -16,6 +14,7 @@ import type { RunStore, Store } from '../store/store.ts';
 import { casesIn, type ListedCase, notInRun } from './listed-cases.ts';
 import { nearestTo } from './nearest-word.ts';
 import { chooseShownRun } from './open-project-store.ts';
+import { processOf } from './run-process.ts';
 
 export interface FoundCase {
   readonly run: RunStore;
@@ -41,11 +40,6 @@ export async function forkTries(store: Store, parent: RunId, index: CaseIndex): 
   return (await Promise.all(tries)).flat();
 }
 
-async function isWorkedOn(run: RunStore): Promise<boolean> {
-  const { status, owner } = await run.record();
-  return status === 'running' && owner !== undefined && isAlive(owner, realClock.now());
-}
-
 /** A case that has not ended, from its journal; refused where somebody needs the end, or where nothing has begun. */
 async function unfinished(
   run: RunStore,
@@ -54,7 +48,7 @@ async function unfinished(
   soFar: boolean,
   left: Row | undefined,
 ): Promise<FoundCase> {
-  const working = await isWorkedOn(run);
+  const working = processOf(await run.record()) === 'working';
   const steps = soFar ? await run.steps(one.index) : [];
   const row = steps.length > 0 ? rowSoFar(one, steps) : left;
   if (row !== undefined) return { run, row, shown, unfinished: working ? 'running' : 'not finished' };

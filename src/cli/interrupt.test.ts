@@ -77,8 +77,8 @@ describe('Ctrl-C while a server hangs', () => {
     expect(told.totals.aborted + told.totals.passed).toBe(200);
     expect(told.totals.aborted).toBeGreaterThanOrEqual(199);
     const shown = await commandLine({ cwd }, 'show', '2');
-    expect(shown.out).toMatch(/^#2 .* not finished [\s\S]*Go on with it: npx parlane resume hung\n$/);
-    expect((await commandLine({ cwd }, 'show', '200')).out).toContain('not finished');
+    expect(shown.out).toMatch(/^#2 .* open [\s\S]*Go on with it: npx parlane resume hung\n$/);
+    expect((await commandLine({ cwd }, 'show', '200')).out).toMatch(/^#200 .* open /);
     const store = await openStore({ at: join(cwd, '.parlane') });
     expect(await (await store.openRun(runId('hung')))?.record()).toMatchObject({
       status: 'suspended',

@@ -82,7 +82,7 @@ describe('the command line', () => {
 describe('runs and resume', () => {
   it('list a stopped run, go on with it by any part of its name, and end with its verdict', async () => {
     const id = await stoppedRun(cases('question'));
-    expect((await parlane('runs')).out).toMatch(/20261115-203100-abcd .* suspended .* 0 of 3 done, interrupted.*desk/);
+    expect((await parlane('runs')).out).toMatch(/20261115-203100-abcd .* stopped .* 0 of 3 done, interrupted.*desk/);
     const { out, code } = await parlane('resume', 'abcd');
     expect(out).toContain('3 cases: 3 passed, 0 failed');
     expect(code).toBe(0);

@@ -3,15 +3,13 @@ import type { RunEfficiency } from '../domain/run-efficiency.ts';
 import { efficiencyWords } from '../reporters/efficiency-words.ts';
 import { cut, singleLine, textWidth, wrap } from '../reporters/terminal/text-width.ts';
 import type { ColumnSummary, EvalSummary, PartSummary, RunSummary } from '../run/summarize-run.ts';
+import { countWords } from './count-words.ts';
 
 const rate = (value: number | null): string => (value === null ? 'unknown' : percent(value));
 const number = (value: number | null): string => (value === null ? '-' : String(Math.round(value * 100) / 100));
 const micros = (usd: number | null): number | null => (usd === null ? null : usd * 1_000_000);
 const margin = 11;
 const line = (name: string, words: string): string => `${name.padEnd(margin - 1)} ${words}`;
-
-const countsOf = ({ counts }: PartSummary): string =>
-  `${counts.passed} passed, ${counts.failed} failed, ${counted(counts.errors, 'error')}, ${counts.skipped} skipped, ${counts.aborted} open`;
 
 const rangeOf = (interval: RunSummary['success_interval']): string =>
   interval === null ? '' : ` (95 % interval ${percent(interval.low)} to ${percent(interval.high)})`;
@@ -39,7 +37,7 @@ function evalLines(evals: EvalSummary, width: number): string[] {
   const costs = moneyAlike(evals.columns.map(({ cost_usd }) => micros(cost_usd)));
   const columns = evals.columns.flatMap((column, at) => columnLines(column, costs[at] ?? '', width));
   return [
-    `${counted(evals.planned, 'test case')}: ${countsOf(evals)}`,
+    `${counted(evals.planned, 'test case')}: ${countWords(evals.counts)}`,
     success(evals, evals.success_interval),
     ...(evals.columns.length > 1 ? columns : []),
   ];
@@ -49,7 +47,7 @@ function evalLines(evals: EvalSummary, width: number): string[] {
 function conversationLines(summary: RunSummary, part: PartSummary): string[] {
   const { evaluations, pass_hat_k: hat } = summary;
   const lines = [
-    `${counted(part.planned, 'conversation')}: ${countsOf(part)}`,
+    `${counted(part.planned, 'conversation')}: ${countWords(part.counts)}`,
     success(part, part.scored === summary.scored ? summary.success_interval : null),
   ];
   if (summary.scores.count > 0) {

@@ -46,6 +46,8 @@ export interface BatchSummary {
     readonly errors: number;
     readonly skipped: number;
     readonly aborted: number;
+    /** Of the aborted, those that a resume plays: not yet begun ones, too. */
+    readonly open?: number;
   };
   readonly statuses: { readonly completed: number; readonly failed: number; readonly failed_api_blocked: number };
   readonly terminations: Readonly<Record<string, number>>;

@@ -11,9 +11,10 @@ import {
   summarizeBatch,
 } from '../conversation/summarize-batch.ts';
 import type { Column } from '../domain/case.ts';
+import type { CaseIndex } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
 import type { RoleSpent, RunStore } from '../store/store.ts';
-import { rowsOf } from './read-run.ts';
+import { openCasePages, rowsOf } from './read-run.ts';
 
 /** A part of a run: its evals, its conversations, one column of the table. */
 export interface PartSummary
@@ -46,18 +47,28 @@ export interface RunSummary extends BatchSummary {
 
 /** Adds up rows one by one. */
 class Part {
-  readonly #counts = { passed: 0, failed: 0, errors: 0, skipped: 0, aborted: 0 };
+  readonly #counts = { passed: 0, failed: 0, errors: 0, skipped: 0, aborted: 0, open: 0 };
   #planned = 0;
   #input = 0;
   #output = 0;
   #cost: number | null = 0;
 
-  add({ status, usage, costUsdMicros }: Row): void {
-    this.#planned++;
-    this.#counts[status === 'error' ? 'errors' : status]++;
+  add({ status, provisional, usage, costUsdMicros }: Row): void {
+    if (provisional === true) this.addOpen();
+    else {
+      this.#planned++;
+      this.#counts[status === 'error' ? 'errors' : status]++;
+    }
     this.#input += usage?.inputTokens ?? 0;
     this.#output += usage?.outputTokens ?? 0;
     this.#cost = this.#cost === null || costUsdMicros === null ? null : this.#cost + costUsdMicros;
+  }
+
+  /** A case that is still to be played to its end. */
+  addOpen(): void {
+    this.#planned++;
+    this.#counts.aborted++;
+    this.#counts.open++;
   }
 
   get empty(): boolean {
@@ -106,19 +117,31 @@ const roleTotals = (role: RoleSpent): RoleTotals => ({
 export async function summarizeRun(run: RunStore): Promise<RunSummary> {
   const [all, evals, conversations] = [new Part(), new Part(), new Part()];
   const byColumn = new Map<number, Part>();
+  const column = (position: number): Part => {
+    const known = byColumn.get(position) ?? new Part();
+    byColumn.set(position, known);
+    return known;
+  };
   const played: Row[] = [];
+  const left = new Set<CaseIndex>();
   for await (const row of rowsOf(run)) {
     all.add(row);
+    if (row.provisional === true) left.add(row.index);
     if (row.kind === 'conversation') {
       conversations.add(row);
       played.push(row);
       continue;
     }
     evals.add(row);
-    const column = byColumn.get(row.column) ?? new Part();
-    byColumn.set(row.column, column);
-    column.add(row);
+    column(row.column).add(row);
   }
+  // A run under way, or one that was killed, has cases without a row.
+  for await (const cases of openCasePages(run))
+    for (const { index, kind, column: tested } of cases) {
+      if (left.has(index)) continue;
+      const parts = kind === 'conversation' ? [conversations] : [evals, column(tested.position)];
+      for (const part of [all, ...parts]) part.addOpen();
+    }
   const whole = all.summary();
   const roles = await run.spentByRole();
   return {

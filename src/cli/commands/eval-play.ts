@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path';
 import { caseNumber } from '../../domain/ids.ts';
 import { counted, money } from '../../domain/measures.ts';
-import type { RunEvent } from '../../domain/run-event.ts';
+import { cancelledOf, type RunEvent } from '../../domain/run-event.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { realClock } from '../../platform/clock.ts';
 import { createCodeRunner, scrubbedEnvironment } from '../../platform/code-runner.ts';
@@ -67,12 +67,13 @@ const cacheWords = (cached: number): string =>
 function totalsLines({ outcome, totals }: EvalOutcome, cached: number): string[] {
   const { usdMicros, unknown } = outcome.spent;
   const cost = unknown > 0 ? 'price unknown' : money(usdMicros);
-  const counts = `${counted(totals.planned, 'case')}: ${totals.passed} passed, ${totals.failed} failed, ${counted(totals.errors, 'error')}`;
+  const cancelled = cancelledOf(totals) > 0 ? `, ${cancelledOf(totals)} cancelled` : '';
+  const counts = `${counted(totals.planned, 'case')}: ${totals.passed} passed, ${totals.failed} failed, ${counted(totals.errors, 'error')}${cancelled}`;
   const fromCache = cached === 0 ? [] : [cacheWords(cached)];
   if (outcome.complete) return [`${counts}   ${cost}`, ...fromCache, ...closeness(outcome)];
   const stopped = `Stopped (${stopCause(outcome)}).`;
   const goOn = `Go on with: parlane eval --resume ${outcome.run}`;
-  return [`${counts}, ${totals.aborted} open   ${cost}`, ...fromCache, stopped, goOn];
+  return [`${counts}, ${totals.open ?? 0} open   ${cost}`, ...fromCache, stopped, goOn];
 }
 
 /** The case that needs looking at first. */

@@ -2,6 +2,7 @@
 
 import { caseNumber } from '../../domain/ids.ts';
 import { isObject, type JsonObject } from '../../domain/json.ts';
+import { type ShownStatus, shownStatus } from '../../domain/row.ts';
 import { cut, singleLine, wrap } from '../../reporters/terminal/text-width.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
 
@@ -12,7 +13,14 @@ const shortener =
     // Output may hold terminal escapes, which must not reach one.
     return cut(singleLine(text).trim(), widest);
   };
-const words = { passed: 'PASS', failed: 'FAIL', error: 'ERROR', skipped: 'SKIP', aborted: 'OPEN' } as const;
+const words: Readonly<Record<ShownStatus, string>> = {
+  passed: 'PASS',
+  failed: 'FAIL',
+  error: 'ERROR',
+  skipped: 'SKIP',
+  cancelled: 'CANCELLED',
+  open: 'OPEN',
+};
 
 export interface TableSize {
   /** Most characters of a cell. */
@@ -43,7 +51,7 @@ export async function evalTable(result: EvalOutcome, { cell, width }: TableSize 
     const why = row.error?.message ?? (row.status === 'failed' ? row.verdict?.reason : undefined);
     const { provider, prompt } = planned.column;
     const column = [provider, ...(severalPrompts ? [prompt] : [])].map(short).join(', ');
-    const head = `${words[row.status].padEnd(5)}  #${caseNumber(row.index)}`;
+    const head = `${words[shownStatus(row)].padEnd(5)}  #${caseNumber(row.index)}`;
     lines.push(tableLine(head, short(planned.name), column, short(why ?? output), width));
   }
   if (count > most) lines.push(`... and ${count - most} more rows`);

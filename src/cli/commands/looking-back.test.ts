@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { promptCase, rowOf } from '../../../test/contracts/store.ts';
@@ -94,6 +94,37 @@ describe('show', () => {
     await twoRuns();
     const { out } = await parlane('show', '7', '--json', '--run', first);
     expect(JSON.parse(out)).toMatchObject({ run: first, case: '7', row: { status: 'failed', index: 6 } });
+  });
+});
+
+/** Five cases planned: two passed, one cancelled, one left open by a stop, one without a row. Its process has died. */
+async function killedRun(): Promise<void> {
+  const store = await openStore({ at: join(cwd, '.parlane') });
+  const run = await store.createRun({ id: runId(first), name: 'refunds', createdAt: 1000, snapshot: {}, options: {} });
+  await run.addCases([0, 1, 2, 3, 4].map((at) => ({ position: at, case: promptCase(at) })));
+  const ended = { 0: {}, 1: {}, 2: { status: 'aborted' }, 3: { status: 'error', provisional: true } } as const;
+  for (const [at, row] of Object.entries(ended)) await run.saveRow(rowOf(promptCase(Number(at)), row));
+  // No process has a number as high as this one.
+  const owner = { host: hostname(), pid: 2 ** 30, startedAt: '1', seenAt: 1000 };
+  await run.change({ status: 'running', planned: 5, owner });
+  await store.close();
+}
+
+describe('a run that was killed', () => {
+  it('is stopped, and counts what passed, what was cancelled and what is open, alike everywhere', async () => {
+    await killedRun();
+    const { out } = await parlane('runs');
+    expect(out).toContain(
+      'stopped   3 of 5 done, its process is gone; 2 passed (100 %), 0 failed, 0 errors, 1 cancelled',
+    );
+    const counts = '2 passed, 0 failed, 0 errors, 0 skipped, 1 cancelled, 2 open';
+    expect((await parlane('summary')).out).toContain(`5 test cases: ${counts}`);
+    expect(JSON.parse((await parlane('summary', '--json')).out)).toMatchObject({
+      planned: 5,
+      counts: { passed: 2, errors: 0, aborted: 3, open: 2 },
+    });
+    expect((await parlane('show', '3')).out).toMatch(/^#3 .* cancelled /);
+    expect((await parlane('show', '4')).out).toMatch(/^#4 .* open /);
   });
 });
 

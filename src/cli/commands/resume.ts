@@ -8,6 +8,7 @@ import { findRun, type RunOutcome, resumeRun } from '../../run/run-plan.ts';
 import { settingsOf } from '../../run/run-settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
+import { countWords } from '../count-words.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { openWork } from '../expected-work.ts';
 import { chooseRun, openExistingStore, storeOption } from '../open-project-store.ts';
@@ -35,8 +36,7 @@ const parseBudget = (text: string | undefined): { budgetUsdMicros?: number } => 
 
 const summary = (outcome: RunOutcome): string => {
   const { totals, complete } = outcome;
-  const { planned, passed, failed, errors, skipped, aborted } = totals;
-  const counts = `${counted(planned, 'case')}: ${passed} passed, ${failed} failed, ${counted(errors, 'error')}, ${skipped} skipped, ${aborted} open`;
+  const counts = `${counted(totals.planned, 'case')}: ${countWords(totals)}`;
   return complete ? [counts, ...closeness(outcome)].join('\n') : `${counts}\nStopped (${stopCause(outcome)}).`;
 };
 

@@ -3,8 +3,6 @@ import { Argument, type Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { RunId } from '../../domain/ids.ts';
 import { counted, money, percent } from '../../domain/measures.ts';
-import { realClock } from '../../platform/clock.ts';
-import { isAlive } from '../../platform/process-identity.ts';
 import { singleLine } from '../../reporters/terminal/text-width.ts';
 import { findRun } from '../../run/run-plan.ts';
 import type { RowCounts, RunChange, RunRecord, Spent, Store } from '../../store/store.ts';
@@ -12,6 +10,7 @@ import type { CliContext } from '../cli-context.ts';
 import { nearestTo } from '../nearest-word.ts';
 import { chooseRun, openExistingStore, refuseUnclearName, storeOption, withStore } from '../open-project-store.ts';
 import { reportPath } from '../report-path.ts';
+import { processOf } from '../run-process.ts';
 
 interface RunsOptions {
   readonly store?: string;
@@ -39,9 +38,20 @@ async function list(store: Store, limit: number): Promise<Listed[]> {
 
 const progress = ({ record, counts }: Listed): string => {
   const done = counts.total - counts.provisional;
-  const of = record.planned === undefined ? `${done}` : `${done} of ${record.planned}`;
-  return record.status === 'complete' ? `${done} done` : `${of} done, ${record.stopReason ?? 'not finished'}`;
+  const status = shownStatus(record);
+  if (status === 'complete') return `${done} done`;
+  const of = `${record.planned === undefined ? done : `${done} of ${record.planned}`} done`;
+  if (status === 'running') return of;
+  return `${of}, ${processOf(record) === 'gone' ? 'its process is gone' : (record.stopReason ?? 'stopped')}`;
 };
+
+/** What was written down last may be old: a process may have gone on with the run since, or be gone. */
+function shownStatus(record: RunRecord): 'running' | 'stopped' | 'complete' {
+  const process = processOf(record);
+  if (process === 'working') return 'running';
+  if (record.status === 'complete') return 'complete';
+  return record.status === 'suspended' || process === 'gone' ? 'stopped' : 'running';
+}
 
 /** Marks and names, in words. */
 const remarks = ({ record, isFork }: Listed): string =>
@@ -56,13 +66,16 @@ const remarks = ({ record, isFork }: Listed): string =>
     .join('  ');
 
 const line = (one: Listed): string => {
-  const { record, counts, spent } = one;
+  const { record, spent } = one;
+  const counts = one.counts.final;
   const when = new Date(record.createdAt).toISOString().slice(0, 16).replace('T', ' ');
   const answered = counts.passed + counts.failed;
   const rate = answered === 0 ? '' : ` (${percent(counts.passed / answered)})`;
-  const verdict = `${counts.passed} passed${rate}, ${counts.failed} failed, ${counted(counts.error, 'error')}`;
+  const verdict = `${counts.passed} passed${rate}, ${counts.failed} failed, ${counted(counts.error, 'error')}${
+    counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
+  }${counts.aborted > 0 ? `, ${counts.aborted} cancelled` : ''}`;
   const cost = spent.unknown > 0 ? 'price unknown' : money(spent.usdMicros);
-  return `${record.id}  ${when}  ${record.status.padEnd(9)}  ${progress(one)}; ${verdict}  ${cost}  ${remarks(one)}`.trimEnd();
+  return `${record.id}  ${when}  ${shownStatus(record).padEnd(8)}  ${progress(one)}; ${verdict}  ${cost}  ${remarks(one)}`.trimEnd();
 };
 
 const asJson = ({ record, counts, spent, isFork }: Listed): object => ({
@@ -102,7 +115,7 @@ function refuseDelete(record: RunRecord): void {
     throw new ParlaneError('run/kept', `The run ${record.id} is ${mark} and is not deleted.`, cure, { run: record.id });
   }
   const { owner } = record;
-  if (owner === undefined || !isAlive(owner, realClock.now())) return;
+  if (owner === undefined || processOf(record) !== 'working') return;
   throw new ParlaneError(
     'run/busy',
     `Process ${owner.pid} on ${owner.host} is working on the run ${record.id}.`,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Comparison } from '../../compare/compare-runs.ts';
 import { clock, counted, duration, money, percent } from '../../domain/measures.ts';
 import type { Row } from '../../domain/row.ts';
+import { cancelledOf } from '../../domain/run-event.ts';
 import { chunkedWriter } from '../chunked-writer.ts';
 import { efficiencyWords } from '../efficiency-words.ts';
 import type { TextSink } from '../observer.ts';
@@ -62,7 +63,8 @@ function summary(info: RunInfo, columns: readonly ColumnStatistics[], labels: Ht
     card('failed', String(totals.failed), totals.failed > 0 ? 'bad' : ''),
     card('errors', String(totals.errors), totals.errors > 0 ? 'warn' : ''),
     ...(totals.skipped > 0 ? [card('skipped', String(totals.skipped))] : []),
-    ...(totals.aborted > 0 ? [card('aborted', String(totals.aborted))] : []),
+    ...(cancelledOf(totals) > 0 ? [card('cancelled', String(cancelledOf(totals)))] : []),
+    ...(totals.open ? [card('open', String(totals.open))] : []),
     card('time', info.durationMs === undefined ? '-' : duration(info.durationMs)),
     card('cost', money(cost)),
   ];

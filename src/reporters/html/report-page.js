@@ -39,7 +39,14 @@
       : micros !== 0 && micros < 10000
         ? `$${(micros / 1e6).toFixed(4)}`
         : `$${(micros / 1e6).toFixed(2)}`;
-  const words = { passed: 'passed', failed: 'FAILED', error: 'ERROR', skipped: 'skipped', aborted: 'aborted' };
+  const words = {
+    passed: 'passed',
+    failed: 'FAILED',
+    error: 'ERROR',
+    skipped: 'skipped',
+    cancelled: 'cancelled',
+    open: 'open',
+  };
   const changes = { b: 'better', w: 'WORSE', '': '' };
   const isBad = (row) => row[STATUS] === 'failed' || row[STATUS] === 'error';
 

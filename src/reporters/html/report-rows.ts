@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { caseNumber } from '../../domain/ids.ts';
 import type { Json } from '../../domain/json.ts';
-import type { Row } from '../../domain/row.ts';
+import { type Row, shownStatus } from '../../domain/row.ts';
 import {
   checkName,
   checksOf,
@@ -51,7 +51,7 @@ function rowSummary(row: Row, change: string): RowSummary {
     excerpt(row.name, 160),
     row.column,
     row.repeat,
-    row.status,
+    shownStatus(row),
     row.score === null ? null : Math.round(row.score * 1000) / 1000,
     conversationOf(row)?.turns ?? 0,
     Math.round(row.latencyMs),

@@ -1,6 +1,6 @@
 import type { Column } from '../../domain/case.ts';
 import { caseNumber } from '../../domain/ids.ts';
-import type { Row } from '../../domain/row.ts';
+import { type Row, shownStatus } from '../../domain/row.ts';
 import { chunkedWriter } from '../chunked-writer.ts';
 import { checkName, checksOf } from '../conversation-view.ts';
 import { failureReason } from '../failure-reason.ts';
@@ -38,7 +38,7 @@ function outcome(row: Row): string {
       return `<error type="${attribute(row.error?.code ?? 'error')}" message="${attribute(reason)}"/>`;
     case 'skipped':
     case 'aborted':
-      return `<skipped message="${attribute(row.status)}"/>`;
+      return `<skipped message="${attribute(shownStatus(row))}"/>`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { caseNumber } from '../../domain/ids.ts';
 import type { Json } from '../../domain/json.ts';
 import { counted, duration, money } from '../../domain/measures.ts';
-import type { Row } from '../../domain/row.ts';
+import { type Row, shownStatus } from '../../domain/row.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import {
   type ConversationView,
@@ -42,8 +42,8 @@ export interface TranscriptOptions {
 const indent = 11;
 
 function statusWord(row: Row, options: TranscriptOptions, style: Style): string {
-  if (options.unfinished !== undefined) return style.mark(options.unfinished);
-  return row.status === 'passed' ? style.good('passed') : style.bad(row.status);
+  if (options.unfinished !== undefined) return style.mark(options.unfinished === 'running' ? 'running' : 'open');
+  return row.status === 'passed' ? style.good('passed') : style.bad(shownStatus(row));
 }
 
 function heading(row: Row, view: ConversationView | undefined, options: TranscriptOptions, style: Style): string {
