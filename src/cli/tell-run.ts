@@ -51,7 +51,7 @@ export async function tellRun(outcome: RunOutcome, told: Told, context: CliConte
   const lines = summaryLines({
     ...(await closingOf(outcome, told, context)),
     state: watch.state,
-    ...(forecast === undefined ? {} : { expectedMs: forecast.timeMs.likely }),
+    ...(forecast === undefined ? {} : { expectedMs: forecast.timeMs }),
     ...(cost === undefined ? {} : { expectedUsdMicros: cost }),
   });
   context.print(`${lines.join('\n')}\nrun ${outcome.run}`);

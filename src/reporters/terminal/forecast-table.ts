@@ -20,7 +20,7 @@ function span({ low, likely, high }: Range, word: (value: number) => string): st
 const time = (ms: number): string =>
   ms < 60_000 ? duration(ms < 1_000 ? ms : Math.round(ms / 1000) * 1000) : clock(ms);
 const wholeSeconds = (text: string): string => text.replaceAll('.0 s', ' s');
-const times = (range: Range): string => wholeSeconds(span(range, time));
+export const times = (range: Range): string => wholeSeconds(span(range, time));
 const costs = (range: Range | null): string => (range === null ? 'unknown' : span(range, money));
 
 interface Cells {

@@ -28,7 +28,7 @@ describe('the summary after a run', () => {
     state,
     width: 80,
     exitCode: 100,
-    expectedMs: 90_000,
+    expectedMs: { low: 85_000, likely: 90_000, high: 95_000 },
     command: 'npx parlane',
     comparable: true,
     again: 'retry --run 42',
@@ -50,10 +50,18 @@ describe('the summary after a run', () => {
 
   it('tells how far the forecast was off', () => {
     const took = state.now - state.startedAt;
-    expect(summaryLines(input({ expectedMs: took }))[1]).toContain('As expected');
-    expect(text(summaryLines(input({ expectedMs: took + 60_000, width: 200 })))).toContain(
-      '1:00 earlier than expected.',
-    );
+    const around = (likely: number, by: number) => ({ low: likely - by, likely, high: likely + by });
+    const words = (expectedMs: NonNullable<SummaryInput['expectedMs']>): string | undefined =>
+      summaryLines(input({ expectedMs, width: 200 }))[1];
+    expect(words(around(took, 0))).toContain('As expected');
+    expect(words(around(took + 60_000, 61_000))).toContain('As expected (');
+    expect(words(around(took + 60_000, 30_000))).toContain('1:00 earlier than expected.');
+  });
+
+  it('does not call a run expected that took longer than was told, however short it was', () => {
+    const short = { ...state, startedAt: state.now - 400 };
+    const expectedMs = { low: 100, likely: 200, high: 300 };
+    expect(summaryLines(input({ state: short, expectedMs, width: 200 }))[1]).toContain('0.2 s later than expected');
   });
 
   it('names the command that continues a stopped run, and what was left', () => {

@@ -1,7 +1,9 @@
+import type { Range } from '../../domain/forecast.ts';
 import { counted, duration, money } from '../../domain/measures.ts';
 import { efficiencyWords } from '../efficiency-words.ts';
 import { laneLabel } from '../lane-label.ts';
 import { type ClosingInput, closingLines } from './closing-lines.ts';
+import { times } from './forecast-table.ts';
 import { stopWords } from './live-frame.ts';
 import type { LiveLane, LiveState } from './live-state.ts';
 import { plainStyle, type Style } from './style.ts';
@@ -10,7 +12,7 @@ import { clamp, wrap } from './text-width.ts';
 /** What the last screen of a run is made of. */
 export interface SummaryInput extends ClosingInput {
   /** What the forecast said the run would take. */
-  readonly expectedMs?: number;
+  readonly expectedMs?: Range;
   /** What the forecast said it would cost. */
   readonly expectedUsdMicros?: number;
 }
@@ -59,13 +61,17 @@ function expectation(input: SummaryInput): string[] {
   return first === undefined ? [] : [[first, ...rest].join(' ')];
 }
 
+/** Between the ends that were told; around them a tenth, or what nobody notices. */
+const isWithin = ({ low, likely, high }: Range, took: number): boolean =>
+  (took >= low && took <= high) || Math.abs(took - likely) < Math.max(100, likely * 0.1);
+
 function timeWords(input: SummaryInput): string[] {
   const { state, expectedMs } = input;
   const cause = heldUp([...state.lanes.values()], input.labels ?? {});
   if (expectedMs === undefined || state.complete === false) return cause === '' ? [] : [cause];
-  const late = state.now - state.startedAt - expectedMs;
-  if (Math.abs(late) < Math.max(500, expectedMs * 0.1))
-    return [`As expected (${duration(expectedMs)}). ${cause}`.trimEnd()];
+  const took = state.now - state.startedAt;
+  const late = took - expectedMs.likely;
+  if (isWithin(expectedMs, took)) return [`As expected (${times(expectedMs)}). ${cause}`.trimEnd()];
   const words = `${duration(Math.abs(late))} ${late > 0 ? 'later' : 'earlier'} than expected`;
   return [late > 0 && cause !== '' ? `${words}: ${cause}` : `${words}. ${cause}`.trimEnd()];
 }
