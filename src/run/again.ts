@@ -100,7 +100,7 @@ export async function rescoreRun(id: RunId, scoring: Scoring, host: RunHost): Pr
     name: record.name,
     createdAt: now,
     snapshot: await parent.snapshot(),
-    options: settingsJson({ ...inheritedSettings(record.options), from: id }),
+    options: settingsJson({ ...inheritedSettings(record.options), from: id, again: 'rescore' }),
   });
   let planned = 0;
   for await (const row of rowsOf(parent)) if (await addRescored(parent, child, row, planned, scoring)) planned += 1;

@@ -19,6 +19,8 @@ export interface RunSettings {
   readonly outputs?: readonly string[];
   /** The run that its cases come from: of a retry or a rescore. */
   readonly from?: RunId;
+  /** What was done with them. */
+  readonly again?: 'retry' | 'rescore';
 }
 
 export const defaultSettings: RunSettings = { serialize: 'global', maxWaitMs: 15 * 60_000, graceMs: 1_000 };
@@ -27,7 +29,7 @@ export const settingsJson = (settings: RunSettings): Json => ({ ...settings }) a
 
 /** The same for a run that comes of another: that one's files are not its own. */
 export function inheritedSettings(options: Json): RunSettings {
-  const { outputs: _, from: __, ...settings } = settingsOf(options);
+  const { outputs: _, from: __, again: ___, ...settings } = settingsOf(options);
   return settings;
 }
 

@@ -154,7 +154,9 @@ describe('parlane retry', () => {
     expect(out).toMatch(/2 cases in .* 2 failed/);
     expect(out).toMatch(/FAILED +#2 pear/);
     expect(code).toBe(100);
-    expect(await newest()).toMatchObject({ planned: 2 });
+    expect(await newest()).toMatchObject({ planned: 2, from: first, again: 'retry' });
+    const [listed] = (await parlane('runs')).out.split('\n');
+    expect(listed).toContain(`retry of ${first}`);
   });
 
   it('makes a run that says which cases it has, and that another one is in the run it comes from', async () => {
@@ -221,6 +223,7 @@ describe('parlane rescore', () => {
   it('grades again without playing, also with another judge', async () => {
     const { out } = await parlane('rescore', first);
     expect(out).toMatch(/3 cases in .* 1 passed +2 failed/);
+    expect((await parlane('runs', '--limit', '1')).out).toContain(`rescore of ${first}`);
     const told = await json<{ run: string; totals: { planned: number } }>(
       'rescore',
       first,

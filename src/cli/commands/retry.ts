@@ -78,7 +78,7 @@ async function retry(names: readonly string[], options: RetryOptions, context: C
     const record = await run.record();
     const snapshot = await run.snapshot();
     const { maxDurationMs: _, ...inherited } = inheritedSettings(record.options);
-    const settings = { ...inherited, from: run.id };
+    const settings = { ...inherited, from: run.id, again: 'retry' as const };
     using interrupt = listenForStop(context);
     const revived = await reviveToPlay(record, snapshot, context, store);
     try {

@@ -5,6 +5,7 @@ import type { RunId } from '../../domain/ids.ts';
 import { counted, money, percent } from '../../domain/measures.ts';
 import { singleLine } from '../../reporters/terminal/text-width.ts';
 import { findRun } from '../../run/run-plan.ts';
+import { settingsOf } from '../../run/run-settings.ts';
 import type { RowCounts, RunChange, RunRecord, Spent, Store } from '../../store/store.ts';
 import type { CliContext } from '../cli-context.ts';
 import { nearestTo } from '../nearest-word.ts';
@@ -53,6 +54,12 @@ function shownStatus(record: RunRecord): 'running' | 'stopped' | 'complete' {
   return record.status === 'suspended' || process === 'gone' ? 'stopped' : 'running';
 }
 
+/** Which run its cases come from, in words: such a run may hold a few of a plan. */
+function origin({ options }: RunRecord): string {
+  const { from, again = 'run' } = settingsOf(options);
+  return from === undefined ? '' : `${again} of ${from}`;
+}
+
 /** Marks and names, in words. */
 const remarks = ({ record, isFork }: Listed): string =>
   [
@@ -60,6 +67,7 @@ const remarks = ({ record, isFork }: Listed): string =>
     record.baseline === true ? 'baseline' : '',
     record.pinned === true ? 'pinned' : '',
     isFork ? 'fork' : '',
+    origin(record),
     singleLine(record.name),
   ]
     .filter((part) => part !== '')
@@ -78,6 +86,11 @@ const line = (one: Listed): string => {
   return `${record.id}  ${when}  ${shownStatus(record).padEnd(8)}  ${progress(one)}; ${verdict}  ${cost}  ${remarks(one)}`.trimEnd();
 };
 
+function originJson({ options }: RunRecord): object {
+  const { from, again } = settingsOf(options);
+  return from === undefined ? {} : { from, ...(again === undefined ? {} : { again }) };
+}
+
 const asJson = ({ record, counts, spent, isFork }: Listed): object => ({
   id: record.id,
   name: record.name,
@@ -85,6 +98,7 @@ const asJson = ({ record, counts, spent, isFork }: Listed): object => ({
   ...(record.baseline === true ? { baseline: true } : {}),
   ...(record.pinned === true ? { pinned: true } : {}),
   ...(isFork ? { fork: true } : {}),
+  ...originJson(record),
   createdAt: new Date(record.createdAt).toISOString(),
   status: record.status,
   ...(record.stopReason === undefined ? {} : { stopReason: record.stopReason }),
