@@ -103,6 +103,11 @@ describe('a run under way answers over a socket in its store folder', () => {
     expect(await first).toMatchObject({ outcome: { kind: 'reply' } });
   });
 
+  it('refuses to cancel a case that somebody has cancelled, in the word that people know', async () => {
+    const control = new RunControl(lanes, {}, async () => ({ known: true, ended: 'aborted' }));
+    await expect(control.answer({ do: 'cancel', case: 2 })).rejects.toThrow('Case #2 has ended (cancelled).');
+  });
+
   it.each([
     [{ do: 'explode' }, /Ask for one of: status/],
     [{ do: 'why', case: 'x' }, /not the number of a case/],

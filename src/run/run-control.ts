@@ -3,7 +3,7 @@ import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, caseNumber, type LaneKey } from '../domain/ids.ts';
 import type { LaneLimits, LaneSnapshot } from '../domain/lane.ts';
 import { laneName, lanesMeant } from '../domain/lane-name.ts';
-import type { RowStatus } from '../domain/row.ts';
+import { type RowStatus, shownStatus } from '../domain/row.ts';
 import type { CallPlace } from '../lanes/scheduler.ts';
 import type { Lanes } from './lanes.ts';
 
@@ -71,7 +71,11 @@ export class RunControl {
   private async cancel(index: CaseIndex): Promise<{ case: number }> {
     const { ended } = await this.look(index);
     if (ended !== undefined)
-      throw new ParlaneError('ctl/ended', `Case #${caseNumber(index)} has ended (${ended}).`, 'Nothing is to cancel.');
+      throw new ParlaneError(
+        'ctl/ended',
+        `Case #${caseNumber(index)} has ended (${shownStatus({ status: ended })}).`,
+        'Nothing is to cancel.',
+      );
     this.lanes.cancelCase(index);
     return { case: caseNumber(index) };
   }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { ParlaneError } from '../../domain/errors.ts';
 import type { LaneSnapshot } from '../../domain/lane.ts';
 import { counted, duration } from '../../domain/measures.ts';
+import { shownStatus } from '../../domain/row.ts';
 import { realClock } from '../../platform/clock.ts';
 import { askControl } from '../../platform/control-socket.ts';
 import { laneCauseWords } from '../../reporters/terminal/cause-words.ts';
@@ -96,7 +97,8 @@ function statusLines({ run, name, planned, completed, lanes, ...counts }: Status
 }
 
 function whyLines({ case: number, ended, calls }: WhyAnswer, now: number): string[] {
-  if (ended !== undefined) return [`#${number} is done: ${ended}. See it: parlane show ${number}`];
+  if (ended !== undefined)
+    return [`#${number} is done: ${shownStatus({ status: ended })}. See it: parlane show ${number}`];
   if (calls.length === 0)
     return [`#${number} has no call waiting or running: it has not begun, or is busy with a tool.`];
   return calls.map(({ path, lane, running, submittedAt, attempts, snapshot }) => {

@@ -3,6 +3,7 @@
 import { join, resolve } from 'node:path';
 import { caseNumber } from '../../domain/ids.ts';
 import { counted, money } from '../../domain/measures.ts';
+import { shownStatus } from '../../domain/row.ts';
 import { cancelledOf, type RunEvent } from '../../domain/run-event.ts';
 import type { Suite } from '../../domain/suite.ts';
 import { realClock } from '../../platform/clock.ts';
@@ -47,7 +48,7 @@ const rowLines =
   (event: RunEvent): void => {
     if (event.type !== 'case-end' || event.row.provisional === true) return;
     const { completed, total, row } = event;
-    say(`${completed} of ${total}: #${caseNumber(row.index)} ${row.status} in ${row.latencyMs} ms`);
+    say(`${completed} of ${total}: #${caseNumber(row.index)} ${shownStatus(row)} in ${row.latencyMs} ms`);
   };
 
 /** Errors count against the pass rate like failures, as in promptfoo. */
