@@ -56,7 +56,7 @@ export type RunEvent =
       readonly index: CaseIndex;
       readonly name: string;
       readonly at: EpochMillis;
-      /** What is tested. Told while it happens; neither stored nor written as JSON, where rows name their column. */
+      /** What is tested. Not written as JSON, where rows name their column. */
       readonly column?: Column;
     }
   | {

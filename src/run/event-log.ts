@@ -2,7 +2,8 @@
  * Job: one order of events for everybody: every observer sees every event, in the same order, whoever causes what.
  *
  * Invariants: 1. An event that is caused while another is being told is told afterwards. 2. An observer that throws is
- * told about no more, and stops nobody. 3. Events go to the store in chunks; a case's end refers to its stored row.
+ * told about no more, and stops nobody. 3. Events go to the store in chunks; a case's start refers to its column, its end
+ * to its stored row.
  */
 import type { RunEvent } from '../domain/run-event.ts';
 import type { StoredEvent } from '../store/store.ts';
@@ -13,8 +14,8 @@ const chunk = 128;
 
 const forStore = (event: RunEvent): StoredEvent => {
   if (event.type === 'case-start') {
-    const { column: _, ...rest } = event;
-    return rest;
+    const { column, ...rest } = event;
+    return column === undefined ? rest : { ...rest, column: column.position };
   }
   if (event.type !== 'case-end') return event;
   const { row: _, ...rest } = event;

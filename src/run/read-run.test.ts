@@ -27,7 +27,7 @@ it('a stored run is read as its observers saw it', async () => {
     title: 'desk',
     totals,
     complete: true,
-    columns: [{}, {}, {}, {}],
+    columns: [{}, {}, {}, {}, {}],
   });
   expect(await all(reader.events())).toEqual(seen);
   expect((await all(reader.rows())).map(({ index }) => index)).toEqual([...Array(14).keys()]);

@@ -62,7 +62,16 @@ export async function storedRow(run: RunStore, index: CaseIndex): Promise<Stored
   return found?.row.index === index ? found : undefined;
 }
 
-async function whole(run: RunStore, event: StoredEvent): Promise<RunEvent | undefined> {
+async function whole(
+  run: RunStore,
+  event: StoredEvent,
+  columns: ReadonlyMap<number, Column>,
+): Promise<RunEvent | undefined> {
+  if (event.type === 'case-start') {
+    const { column: position, ...rest } = event;
+    const column = position === undefined ? undefined : columns.get(position);
+    return column === undefined ? rest : { ...rest, column };
+  }
   if (event.type !== 'case-end') return event;
   const found = await storedRow(run, event.index);
   return found === undefined ? undefined : { ...event, row: found.row };
@@ -70,10 +79,11 @@ async function whole(run: RunStore, event: StoredEvent): Promise<RunEvent | unde
 
 /** All events in the order in which they happened. */
 export async function* eventsOf(run: RunStore): AsyncGenerator<RunEvent> {
+  const columns = new Map((await run.columns()).map((column) => [column.position, column]));
   for (let after = 0; ; ) {
     const { events, next } = await run.events({ after, limit: 50 });
     for (const event of events) {
-      const told = await whole(run, event);
+      const told = await whole(run, event, columns);
       if (told !== undefined) yield told;
     }
     if (events.length === 0) return;

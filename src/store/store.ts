@@ -196,7 +196,8 @@ export interface Length {
 
 /** An event as stored: a case's end refers to its row instead of repeating it. */
 export type StoredEvent =
-  | Exclude<RunEvent, { type: 'case-end' }>
+  | Exclude<RunEvent, { type: 'case-start' | 'case-end' }>
+  | (Omit<Extract<RunEvent, { type: 'case-start' }>, 'column'> & { readonly column?: number })
   | Omit<Extract<RunEvent, { type: 'case-end' }>, 'row'>;
 
 export interface ForkRecord {

@@ -224,7 +224,8 @@ export function mixedPlan(count: number): Case[] {
   return Array.from({ length: count }, (_, index): Case => {
     const provider = ['a', 'b', 'c'][index % 3] as string;
     const column = { position: index % 3, provider, prompt: 'q' };
-    if (index % 7 === 5) return conversationCase(index, 2, 2, { column: { position: 3, provider, prompt: 'spec' } });
+    if (index % 7 === 5)
+      return conversationCase(index, 2, 2, { column: { position: 3 + (index % 3), provider, prompt: 'spec' } });
     if (index % 7 === 0) return promptCase(index, { column, serial: true, prompt: 'first {{memo}}', storeAs: 'memo' });
     if (index % 7 === 1) {
       // Four cases to a key: each prompt holds all earlier ones, so a longer chain would double at every step.
