@@ -26,7 +26,8 @@ export function exitCodeOf(
   { failed = exitCodes.failed, errors = exitCodes.providerErrors }: ExitRules = {},
 ): number {
   if (!outcome.complete) return exitCodes.incomplete;
-  if (outcome.totals.errors > 0) return errors;
+  // A cancelled case has no verdict either: nobody may take such a run for one that passed.
+  if (outcome.totals.errors + outcome.totals.aborted > 0) return errors;
   return outcome.totals.failed > 0 ? failed : exitCodes.passed;
 }
 

@@ -117,6 +117,7 @@ describe('exit codes', () => {
     expect(exitCodeOf({ totals: { ...totals, failed: 1 }, complete: true })).toBe(100);
     expect(exitCodeOf({ totals: { ...totals, failed: 1, errors: 1 }, complete: true })).toBe(4);
     expect(exitCodeOf({ totals: { ...totals, errors: 1 }, complete: true }, { errors: 100 })).toBe(100);
+    expect(exitCodeOf({ totals: { ...totals, aborted: 1 }, complete: true })).toBe(4);
     expect(exitCodeOf({ totals: { ...totals, errors: 1 }, complete: false })).toBe(3);
   });
 });
