@@ -95,6 +95,7 @@ function exitWords(code: number, { errors, ownErrors }: LiveState): string {
     case 3:
       return 'incomplete: can be resumed';
     case 4:
+      if (errors === 0) return 'complete, but some cases were cancelled';
       return `complete, but some cases ended in errors of ${ownErrors >= errors ? 'their checks or code' : 'a provider'}`;
     case 100:
       return 'some checks failed';

@@ -64,6 +64,13 @@ describe('the summary after a run', () => {
     expect(summaryLines(input({ state: short, expectedMs, width: 200 }))[1]).toContain('0.2 s later than expected');
   });
 
+  it('says of a run with a cancelled case why it does not end with 0', () => {
+    const words = (errors: number): string =>
+      text(summaryLines(input({ state: { ...state, errors }, exitCode: 4, width: 200 })));
+    expect(words(0)).toContain('(exit code 4: complete, but some cases were cancelled)');
+    expect(words(2)).toContain('(exit code 4: complete, but some cases ended in errors of a provider)');
+  });
+
   it('names the command that continues a stopped run, and what was left', () => {
     const stopped = { ...state, complete: false, stop: { reason: 'budget', until: undefined } as const, planned: 790 };
     const lines = summaryLines(
