@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../test/support/command-line.ts';
+import { hastyClock } from '../../test/support/hasty-clock.ts';
 import type { Clock } from '../platform/clock.ts';
 
 let cwd: string;
@@ -10,21 +11,6 @@ beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'parlane-run-'));
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
-
-/** A clock on which every wait is over at once. */
-const hastyClock = (): Clock => {
-  let time = Date.UTC(2026, 0, 1);
-  return {
-    now: () => time,
-    at(at, fire) {
-      const handle = setImmediate(() => {
-        time = Math.max(time, at);
-        fire();
-      });
-      return () => clearImmediate(handle);
-    },
-  };
-};
 
 const parlane = (...args: string[]) => parlaneOn(undefined, ...args);
 
@@ -79,7 +65,7 @@ describe('parlane run', () => {
       join(cwd, 'parlane.yaml'),
       'prompts: ["Say {{word}}"]\nproviders: ["sim:fast?latency=60m"]\ntests: [{vars: {word: yes}}]\n',
     );
-    const { code, out } = await parlaneOn(hastyClock(), 'run', '--no-forecast');
+    const { code, out } = await parlaneOn(hastyClock(Date.UTC(2026, 0, 1)), 'run', '--no-forecast');
     expect(code).toBe(0);
     expect(out).toMatch(/1 case in 1:00:\d\d/);
     const { runs } = JSON.parse((await parlane('runs', '--json')).out);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hastyClock } from '../../test/support/hasty-clock.ts';
 import { conversationCase, echoProvider, hostOf, promptCase, reply } from '../../test/support/run-harness.ts';
 import type { Case } from '../domain/case.ts';
 import type { Provider } from '../domain/provider.ts';
@@ -164,9 +165,9 @@ describe('a run with a spend cap', () => {
     });
     const store = await openStore({ at: ':memory:' });
     const host = hostOf(store, {
-      clock: hasty(),
+      clock: hastyClock(),
       provider: () => provider,
-      lanes: ({ onEvent }) => new Lanes({ clock: hasty(), onEvent }),
+      lanes: ({ onEvent }) => new Lanes({ clock: hastyClock(), onEvent }),
     });
     // One try is reserved at 226: two fit, and the lane would try four times.
     const cases = [promptCase(0)];
@@ -175,18 +176,3 @@ describe('a run with a spend cap', () => {
     expect(outcome).toMatchObject({ complete: false, stopReason: 'budget', spent: { usdMicros: 0 } });
   });
 });
-
-/** A clock on which every wait is over at once. */
-function hasty(): typeof realClock {
-  let time = 0;
-  return {
-    now: () => time,
-    at(at, fire) {
-      const handle = setImmediate(() => {
-        time = Math.max(time, at);
-        fire();
-      });
-      return () => clearImmediate(handle);
-    },
-  };
-}

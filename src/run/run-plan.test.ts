@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hastyClock } from '../../test/support/hasty-clock.ts';
 import {
   conversationCase,
   echoProvider,
@@ -14,7 +15,6 @@ import type { Case } from '../domain/case.ts';
 import { caseIndex, caseKey } from '../domain/ids.ts';
 import type { Outcome } from '../domain/reply.ts';
 import type { RunEvent } from '../domain/run-event.ts';
-import type { Clock } from '../platform/clock.ts';
 import { type Coalescer, createCoalescer } from '../providers/coalesce.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
 import { openStore } from '../store/open-store.ts';
@@ -296,21 +296,6 @@ describe('a case that goes wrong', () => {
 });
 
 describe('attempts', () => {
-  /** Time that jumps to the next timer. */
-  const hurried = (): Clock => {
-    let now = 1_000_000;
-    return {
-      now: () => now,
-      at(at, fire) {
-        const timer = setTimeout(() => {
-          now = Math.max(now, at);
-          fire();
-        }, 1);
-        return () => clearTimeout(timer);
-      },
-    };
-  };
-
   it.each([
     ['transient', 4],
     ['rate_limited', 9],
@@ -322,7 +307,7 @@ describe('attempts', () => {
         asked.set(textOf(request), (asked.get(textOf(request)) ?? 0) + 1);
         return { kind: 'failure', code, message: 'no', retryable: true, billed: 'no' };
       });
-      const clock = hurried();
+      const clock = hastyClock(1_000_000);
       const lanes: RunHost['lanes'] = ({ onEvent }) => new Lanes({ clock, onEvent });
       const { outcome, run: stored } = await run(list(4), { provider: () => provider, clock, lanes });
       expect(outcome.totals).toMatchObject({ planned: 4, errors: 4 });
