@@ -2,7 +2,8 @@ import { clock, counted, duration } from '../../domain/measures.ts';
 import { fillHistory, type LaneHistory } from '../lane-history.ts';
 import { laneLabel } from '../lane-label.ts';
 import type { RunReader } from '../run-reader.ts';
-import { type LiveLane, type LiveState, liveState, reduceLive } from '../terminal/live-state.ts';
+import type { LiveLane } from '../terminal/live-lane.ts';
+import { type LiveState, liveState, reduceLive } from '../terminal/live-state.ts';
 import { html } from './markup.ts';
 
 /** The lanes over time as one inline picture, and the same in numbers. Styled by classes: the report allows no inline styles. */

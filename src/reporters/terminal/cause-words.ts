@@ -2,7 +2,7 @@ import { assertNever } from '../../domain/errors.ts';
 import { caseNumber, type EpochMillis } from '../../domain/ids.ts';
 import type { LaneSnapshot, WaitCause } from '../../domain/lane.ts';
 import { clock, duration } from '../../domain/measures.ts';
-import type { LiveLane } from './live-state.ts';
+import type { LiveLane } from './live-lane.ts';
 import { singleLine } from './text-width.ts';
 
 const until = (at: EpochMillis, now: EpochMillis): string => duration(Math.max(0, Math.ceil((at - now) / 100) * 100));

@@ -3,7 +3,8 @@ import { clock, money } from '../../domain/measures.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
 import { laneLabel } from '../lane-label.ts';
 import type { RunObserver, TextSink, Ticker } from '../observer.ts';
-import { type LaneMode, type LiveLane, type LiveState, liveState, reduceLive } from './live-state.ts';
+import type { LaneMode, LiveLane } from './live-lane.ts';
+import { type LiveState, liveState, reduceLive } from './live-state.ts';
 import { singleLine } from './text-width.ts';
 import { type ExpectedWork, laneTimeLeft, runTimeLeft } from './time-left.ts';
 

@@ -5,7 +5,8 @@ import { laneLabel } from '../lane-label.ts';
 import { type ClosingInput, closingLines } from './closing-lines.ts';
 import { times } from './forecast-table.ts';
 import { stopWords } from './live-frame.ts';
-import type { LiveLane, LiveState } from './live-state.ts';
+import type { LiveLane } from './live-lane.ts';
+import type { LiveState } from './live-state.ts';
 import { plainStyle, type Style } from './style.ts';
 import { clamp, wrap } from './text-width.ts';
 

@@ -6,7 +6,8 @@
  *    run's progress says little about one of them.
  */
 import type { LaneKey } from '../../domain/ids.ts';
-import type { LiveLane, LiveState } from './live-state.ts';
+import type { LiveLane } from './live-lane.ts';
+import type { LiveState } from './live-state.ts';
 
 /** What is to be done on a lane from the start of this sitting. */
 export interface LaneWork {
