@@ -4,7 +4,8 @@
  */
 import { ParlaneError } from '../domain/errors.ts';
 import type { RunId } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
+import { isObject, type JsonObject } from '../domain/json.ts';
+import type { Row } from '../domain/row.ts';
 import type { RunEvent, RunTotals } from '../domain/run-event.ts';
 import type { Suite } from '../domain/suite.ts';
 import { type EvalColumn, evalColumns } from '../plan/columns.ts';
@@ -50,6 +51,11 @@ export interface EvaluateOptions extends OpenEvalOptions, Pick<RunHost, 'owner' 
   readonly source?: JsonObject;
 }
 
+export interface EvalNumbers {
+  readonly prompts: readonly JsonObject[];
+  readonly cached: number;
+}
+
 export interface EvalOutcome {
   readonly outcome: RunOutcome;
   readonly columns: readonly EvalColumn[];
@@ -60,6 +66,8 @@ export interface EvalOutcome {
   readonly derive: Derive;
   /** One per column, as promptfoo's `CompletedPrompt`: its metrics, derived ones included. */
   prompts(): Promise<readonly JsonObject[]>;
+  /** The same, and how many answers were not asked for because an earlier run had asked the same; all in one reading. */
+  numbers(): Promise<EvalNumbers>;
 }
 
 function settingsFor(suite: Suite, opened: OpenEval, options: EvaluateOptions): Partial<RunSettings> {
@@ -155,6 +163,11 @@ export const resumedTable = (
   warn: (message: string) => void,
 ): Promise<EvalOutcome> => tableOf(outcome, suite, evalColumns(suite, sha256), options, warn);
 
+function isCached({ detail }: Row): boolean {
+  const response = isObject(detail) ? detail['response'] : undefined;
+  return isObject(response) && response['cached'] === true;
+}
+
 async function tableOf(
   outcome: RunOutcome,
   suite: Suite,
@@ -165,10 +178,16 @@ async function tableOf(
   const run = await findRun(options.store, outcome.run);
   const rows = (): AsyncIterable<CasedRow> => casedRows(run);
   const derive = deriving(suite, options.code, new AbortController().signal, warn);
-  const prompts = async (): Promise<readonly JsonObject[]> => {
+  const numbers = async (): Promise<EvalNumbers> => {
     const summary = evalSummary(columnFacts(columns));
-    for await (const row of rowsOf(run)) if (row.kind === 'prompt') summary.add(row);
-    return summary.prompts(derive);
+    let cached = 0;
+    for await (const row of rowsOf(run)) {
+      if (row.kind !== 'prompt') continue;
+      summary.add(row);
+      if (isCached(row)) cached += 1;
+    }
+    return { prompts: await summary.prompts(derive), cached };
   };
-  return { outcome, columns, totals: outcome.totals, rows, derive, prompts };
+  const prompts = async () => (await numbers()).prompts;
+  return { outcome, columns, totals: outcome.totals, rows, derive, prompts, numbers };
 }

@@ -24,7 +24,7 @@ import { closeness, stopCause } from '../tell-run.ts';
 import { cellWidth, type EvalFlags } from './eval-options.ts';
 import { writeOutputs } from './eval-outputs.ts';
 import { type Continued, sourceOf } from './eval-past.ts';
-import { cachedAnswers, evalTable, metricLines } from './eval-table.ts';
+import { evalTable, metricLines } from './eval-table.ts';
 
 export interface EvalSession {
   readonly flags: EvalFlags;
@@ -143,7 +143,8 @@ async function tell(result: EvalOutcome, suite: Suite, session: EvalSession, sta
     await writeOutputs(resolve(context.cwd, path), result, suite, { startedAt, now: realClock.now() });
   if (flags.json === true) {
     const { run, complete, spent, efficiency } = result.outcome;
-    const told = { run, totals: result.totals, complete, spent, cached: await cachedAnswers(result), efficiency };
+    const { cached } = await result.numbers();
+    const told = { run, totals: result.totals, complete, spent, cached, efficiency };
     context.print(JSON.stringify(told));
     return;
   }
@@ -151,9 +152,10 @@ async function tell(result: EvalOutcome, suite: Suite, session: EvalSession, sta
   const width = isTTY ? columns : Number.POSITIVE_INFINITY;
   const table = { cell: cellWidth(flags) ?? (isTTY ? terminalCell : width), width };
   if (flags.table !== false) for (const line of await evalTable(result, table)) context.print(line);
-  const metrics = metricLines(await result.prompts(), { cell: isTTY ? terminalMetric : width, width });
+  const { prompts, cached } = await result.numbers();
+  const metrics = metricLines(prompts, { cell: isTTY ? terminalMetric : width, width });
   for (const line of metrics) context.print(line);
-  const totals = totalsLines(result, await cachedAnswers(result));
+  const totals = totalsLines(result, cached);
   context.print(totals.flatMap((line) => wrap(line, width)).join('\n'));
   for (const path of suite.outputPath) context.print(`Written: ${path}`);
   if (flags.write !== false) context.print((await nextSteps(result, session)).join('\n'));

@@ -1,7 +1,7 @@
 /** The table of an eval for a terminal: one line a row, failures with their reason. */
 
 import { caseNumber } from '../../domain/ids.ts';
-import { isObject, type JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { type ShownStatus, shownStatus } from '../../domain/row.ts';
 import { cut, singleLine, wrap } from '../../reporters/terminal/text-width.ts';
 import type { EvalOutcome } from '../../run/evaluate.ts';
@@ -67,13 +67,3 @@ export const metricLines = (prompts: readonly JsonObject[], { cell, width }: Tab
     if (shown.length === 0) return [];
     return wrap(`METRIC ${short(String(label))} [${short(String(provider))}]  ${shown.join(', ')}`, width);
   });
-
-/** How many answers were not asked for, because an earlier run had asked the same. */
-export async function cachedAnswers(result: EvalOutcome): Promise<number> {
-  let count = 0;
-  for await (const { row } of result.rows()) {
-    const response = isObject(row.detail) ? row.detail['response'] : undefined;
-    if (isObject(response) && response['cached'] === true) count += 1;
-  }
-  return count;
-}
