@@ -397,6 +397,16 @@ describe('abort stops new starts and cancels in-flight tasks', () => {
     expect(desk.ends.get(cancelled)).toEqual({ type: 'aborted' });
     expect(desk.starts.map((start) => start.call)).toEqual([0, other]);
   });
+
+  it('a case that is cancelled before it has called, or between two calls, makes no more of them', () => {
+    const desk = new Desk();
+    desk.open('lane');
+    desk.tell({ type: 'cancel', index: caseIndex(7) });
+    const late = desk.submit('lane', { index: caseIndex(7) });
+    const other = desk.submit('lane', { index: caseIndex(8) });
+    expect(desk.ends.get(late)).toEqual({ type: 'aborted' });
+    expect(desk.starts.map((start) => start.call)).toEqual([other]);
+  });
 });
 
 describe('serial order', () => {

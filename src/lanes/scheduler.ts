@@ -65,6 +65,8 @@ export class Scheduler {
   private readonly globalNode: LaneNode | undefined;
   private commands: Command[] = [];
   private aborted = false;
+  /** Their later calls end at once, also the first ones of a case that had not begun. */
+  private readonly cancelledCases = new Set<CaseIndex>();
 
   constructor(options: SchedulerOptions = {}) {
     checkLimits('global cap', options.globalCap === undefined ? {} : { maxConcurrent: options.globalCap });
@@ -164,6 +166,7 @@ export class Scheduler {
       case 'case-close':
         return this.enqueueAll(this.gate.close(event.index), now);
       case 'cancel':
+        this.cancelledCases.add(event.index);
         return this.cancel((call) => call.index === event.index, now);
       case 'abort':
         this.aborted = true;
@@ -228,6 +231,7 @@ export class Scheduler {
     if (this.options.events) this.tell(queued(key, input, now));
     if (lane.closedReason !== undefined)
       return this.finish(call, { type: 'lane-closed', reason: lane.closedReason }, now);
+    if (this.cancelledCases.has(call.index)) return this.finish(call, { type: 'aborted' }, now);
     if (!this.gate.admit(call)) {
       lane.aside += 1;
       return;
