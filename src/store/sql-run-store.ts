@@ -1,7 +1,6 @@
 /** One run's part of a SQL store. */
 import { type Kysely, sql } from 'kysely';
 import type { Case, Column } from '../domain/case.ts';
-import { ParlaneError } from '../domain/errors.ts';
 import { type CaseIndex, caseIndex, type RunId } from '../domain/ids.ts';
 import type { Json } from '../domain/json.ts';
 import type { Row, RowStatus } from '../domain/row.ts';
@@ -31,6 +30,7 @@ import type {
   StoredRow,
 } from './store.ts';
 import { answerCells, answerOf } from './stored-answer.ts';
+import { StoredPlan } from './stored-plan.ts';
 
 /** What the store and its runs share. */
 export interface SqlParts {
@@ -47,6 +47,7 @@ export class SqlRunStore implements RunStore {
   readonly id: RunId;
   readonly #run: number;
   readonly #parts: SqlParts;
+  readonly #plan: StoredPlan;
   /** Ordinal of the next event; events are written in chunks, each named by its first. */
   #nextEvent: number;
   #changing: Promise<void> = Promise.resolve();
@@ -56,6 +57,7 @@ export class SqlRunStore implements RunStore {
     this.#run = run;
     this.#nextEvent = nextEvent;
     this.#parts = parts;
+    this.#plan = new StoredPlan(id, run, parts);
   }
 
   async record(): Promise<RunRecord> {
@@ -104,127 +106,40 @@ export class SqlRunStore implements RunStore {
     return JSON.parse(this.#parts.statements.sound('blobs', blob).body) as Json;
   }
 
-  async addCases(cases: readonly PlacedCase[]): Promise<void> {
-    const writes = cases.map(({ position, case: one }) =>
-      this.#parts.statements.put('cases', {
-        run: this.#run,
-        idx: one.index,
-        position,
-        key: one.key,
-        col: one.column.position,
-        provider: one.column.provider,
-        kind: one.kind,
-        serial: one.serial === true ? 1 : 0,
-        stateful: one.kind === 'prompt' && (one.storeAs !== undefined || one.conversationKey !== undefined) ? 1 : 0,
-        body: JSON.stringify(one),
-      }),
-    );
-    await this.#refuseKnown(cases);
-    await this.#write(writes, false);
+  addCases(cases: readonly PlacedCase[]): Promise<void> {
+    return this.#plan.add(cases);
   }
 
-  async #refuseKnown(cases: readonly PlacedCase[]): Promise<void> {
-    const keys = new Set(cases.map(({ case: one }) => one.key as string));
-    const indices = new Set(cases.map(({ case: one }) => one.index as number));
-    const known = await this.#parts.db
-      .selectFrom('cases')
-      .select(['idx', 'key'])
-      .where('run', '=', this.#run)
-      .where((either) => either.or([either('key', 'in', [...keys]), either('idx', 'in', [...indices])]))
-      .executeTakeFirst();
-    if (known === undefined && keys.size === cases.length && indices.size === cases.length) return;
-    throw new ParlaneError(
-      'plan/not-unique',
-      `Two cases of the plan have the same key or index${known === undefined ? '' : ` (#${known.idx}, ${known.key})`}.`,
-      'Give equal cases keys that end in #1, #2, and every case its own index.',
-      { run: this.id },
-    );
+  openCases(query: CaseQuery): Promise<readonly PlacedCase[]> {
+    return this.#plan.open(query);
   }
 
-  async openCases(query: CaseQuery): Promise<readonly PlacedCase[]> {
-    const order = query.byIndex === true ? 'cases.idx' : 'cases.position';
-    let select = this.#parts.db
-      .selectFrom('cases')
-      .leftJoin('rows', (join) => join.onRef('rows.run', '=', 'cases.run').onRef('rows.idx', '=', 'cases.idx'))
-      .selectAll('cases')
-      .where('cases.run', '=', this.#run)
-      .where(order, '>', query.after)
-      .where((either) => either.or([either('rows.provisional', 'is', null), either('rows.provisional', '=', 1)]));
-    if (query.serial !== undefined) select = select.where('cases.serial', '=', query.serial ? 1 : 0);
-    if (query.kind !== undefined) select = select.where('cases.kind', '=', query.kind);
-    if (query.provider !== undefined) select = select.where('cases.provider', '=', query.provider);
-    const found = await select.orderBy(order).limit(query.limit).execute();
-    return found.map((cells) => ({
-      position: cells.position,
-      case: JSON.parse(this.#parts.statements.sound('cases', cells).body) as Case,
-    }));
+  openCounts(): Promise<ReadonlyMap<string, number>> {
+    return this.#plan.openCounts();
   }
 
-  async openCounts(): Promise<ReadonlyMap<string, number>> {
-    const found = await this.#parts.db
-      .selectFrom('cases')
-      .leftJoin('rows', (join) => join.onRef('rows.run', '=', 'cases.run').onRef('rows.idx', '=', 'cases.idx'))
-      .select(({ fn }) => ['cases.provider', fn.countAll().as('count')])
-      .where('cases.run', '=', this.#run)
-      .where((either) => either.or([either('rows.provisional', 'is', null), either('rows.provisional', '=', 1)]))
-      .groupBy('cases.provider')
-      .execute();
-    return new Map(found.map(({ provider, count }) => [provider, Number(count)]));
+  case(index: CaseIndex): Promise<Case | undefined> {
+    return this.#plan.case(index);
   }
 
-  async case(index: CaseIndex): Promise<Case | undefined> {
-    const cells = await this.#parts.db
-      .selectFrom('cases')
-      .selectAll()
-      .where('run', '=', this.#run)
-      .where('idx', '=', index)
-      .executeTakeFirst();
-    return cells && (JSON.parse(this.#parts.statements.sound('cases', cells).body) as Case);
+  caseCount(): Promise<{ cases: number; nextPosition: number }> {
+    return this.#plan.count();
   }
 
-  async caseCount(): Promise<{ cases: number; nextPosition: number }> {
-    const { cases, last } = await this.#parts.db
-      .selectFrom('cases')
-      .select(({ fn }) => [fn.countAll().as('cases'), fn.max('position').as('last')])
-      .where('run', '=', this.#run)
-      .executeTakeFirstOrThrow();
-    return { cases: Number(cases), nextPosition: last === null ? 0 : Number(last) + 1 };
-  }
-
-  async traits(): Promise<{ serial: boolean; stateful: boolean }> {
-    const { serial, stateful } = await this.#parts.db
-      .selectFrom('cases')
-      .select(({ fn }) => [fn.max('serial').as('serial'), fn.max('stateful').as('stateful')])
-      .where('run', '=', this.#run)
-      .executeTakeFirstOrThrow();
-    return { serial: Number(serial) === 1, stateful: Number(stateful) === 1 };
+  traits(): Promise<{ serial: boolean; stateful: boolean }> {
+    return this.#plan.traits();
   }
 
   async columns(): Promise<readonly Column[]> {
     return (await this.columnCases()).map(({ column }) => column);
   }
 
-  async columnCases(): Promise<readonly Case[]> {
-    const firsts = await this.#parts.db
-      .selectFrom('cases')
-      .select(({ fn }) => fn.min('idx').as('idx'))
-      .where('run', '=', this.#run)
-      .groupBy('col')
-      .orderBy('col')
-      .execute();
-    const cases = await Promise.all(firsts.map(({ idx }) => this.case(caseIndex(idx))));
-    return cases.filter((one) => one !== undefined);
+  columnCases(): Promise<readonly Case[]> {
+    return this.#plan.columnCases();
   }
 
-  async providers(): Promise<readonly string[]> {
-    const found = await this.#parts.db
-      .selectFrom('cases')
-      .select('provider')
-      .distinct()
-      .where('run', '=', this.#run)
-      .orderBy('provider')
-      .execute();
-    return found.map(({ provider }) => provider);
+  providers(): Promise<readonly string[]> {
+    return this.#plan.providers();
   }
 
   intend(intent: Intent): Promise<void> {
