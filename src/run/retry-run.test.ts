@@ -55,7 +55,8 @@ describe('retrying a run', () => {
     expect(asked).toBe(3);
   });
 
-  it('goes by another budget when one is given', async () => {
+  /** A run under a budget whose only call failed, and whose provider works again by now. */
+  const failedOnce = async () => {
     const store = await openStore({ at: ':memory:' });
     let failing = true;
     const provider = (name: string) => echoProvider(name, async () => (failing ? down : reply('a: yes')));
@@ -64,6 +65,11 @@ describe('retrying a run', () => {
     const first = await runPlan({ name: '', snapshot: {}, cases: [promptCase(0)], settings }, host);
     expect(first.totals.errors).toBe(1);
     failing = false;
+    return { first, host };
+  };
+
+  it('goes by another budget when one is given', async () => {
+    const { first, host } = await failedOnce();
     const tooLittle = await retryRun(first.run, host, { changes: { budgetUsdMicros: 1 } }).catch(({ code }) => code);
     expect(tooLittle).toBe('budget/too-small');
     const enough = await retryRun(first.run, host, { changes: { budgetUsdMicros: 1_000 } });
@@ -71,13 +77,7 @@ describe('retrying a run', () => {
   });
 
   it('does not take what failed unbilled for spent', async () => {
-    const store = await openStore({ at: ':memory:' });
-    let failing = true;
-    const provider = (name: string) => echoProvider(name, async () => (failing ? down : reply('a: yes')));
-    const host = hostOf(store, { provider });
-    const settings = { budgetUsdMicros: 300 };
-    const first = await runPlan({ name: '', snapshot: {}, cases: [promptCase(0)], settings }, host);
-    failing = false;
+    const { first, host } = await failedOnce();
     expect(await retryRun(first.run, host)).toMatchObject({ complete: true, totals: { passed: 1 } });
   });
 
